@@ -9,8 +9,10 @@ const maxLevels = 4;
 
 // Matches only elements that can show the selected country, never the list of all countries.
 const pickerSelector = 'select,input,button,[class*=selected],[class*=selection],[class*=dial],[class*=-code],[aria-selected="true"]';
-const inputNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
-const pickerNamePattern = /\biti|\bvti|flag|dial|prefix|country|(calling|phone|tel).?code/i;
+/** Matches names of controls whose value is a dial code, even if it is only digits. */
+const codeNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
+/** Matches names of controls that can also have other values. In a list of countries, for example, digits can be the IDs of a database. */
+const pickerNamePattern = /\biti|\bvti|flag|country/i;
 const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
 /**
  * Matches the dial code in an element whose name does not suggest a picker. The code must be at the end of the text, so "+1 guest" does not
@@ -18,18 +20,20 @@ const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
  */
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
+/** Matches a number of at least five digits, in any script, that has no country code. `\p{Sm}` is a plus sign of any width. */
+const numberPattern = /^(?!\(?(\p{Sm}|00))(\P{Nd}*\p{Nd}){5}/u;
+
 /**
- * Returns the number with the dial code of the picker next to its control. Returns the number as typed if it has a country code or there is
- * no picker. `others` are the form's other controls for contact details. The search for a picker stops at an element that contains one of
+ * Returns the number with the dial code of the picker next to its control. Returns the number as typed if it has a country code, is not a
+ * phone number, or there is no picker. `others` are the form's other controls for contact details. The search for a picker stops at an element that contains one of
  * them.
  */
-export function addDialCode(control: HTMLInputElement, number: string, others: Element[]): string {
-  if (/^\(?(\+|00)/.test(number)) return number;
-  const hasOther = (element: Element) => others.some((other) => element.contains(other));
+export function addDialCode(control: HTMLInputElement, number: string, others: { control: Element }[]): string {
+  if (!numberPattern.test(number)) return number;
+  const hasOther = (element: Element) => others.some((other) => other.control !== control && element.contains(other.control));
   let place: Element = control;
-  for (let level = 0; level < maxLevels; level += 1) {
-    const box = place.parentElement;
-    if (!box) break;
+  for (let level = 0; level < maxLevels && place.parentElement; level += 1) {
+    const box: Element = place.parentElement;
     const isShared = hasOther(box);
     let code = isShared ? "" : findDialCode(box, control);
     // In a form without nested elements, the picker comes before the number. There may be a label between the two.
@@ -44,7 +48,7 @@ export function addDialCode(control: HTMLInputElement, number: string, others: E
   return number;
 }
 
-type Part = HTMLInputElement & HTMLSelectElement;
+type Part = HTMLInputElement & HTMLSelectElement & { parentElement: Element };
 
 function findDialCode(box: Element, control: Element): string {
   for (const part of box.querySelectorAll<Part>(pickerSelector)) {
@@ -57,20 +61,20 @@ function findDialCode(box: Element, control: Element): string {
 function readDialCode(part: Part): string {
   const { className, id, name = "", parentElement, selectedOptions } = part;
   // An input whose name does not suggest a dial code may hold a secret, so it is not read.
-  if (part.matches("input") && (!inputNamePattern.test(name + id) || /^(hidden|password)$/.test(String(part.getAttribute("type")))))
-    return "";
+  if (part.matches("input") && (!codeNamePattern.test(name + id) || /hidden|password/.test(part.type))) return "";
   if (part.closest('li:not([aria-selected="true"])')) return "";
-  const isPicker = pickerNamePattern.test([name, id, className, parentElement?.className].join());
+  const names = [name, id, className, parentElement.className].join();
+  const hasCode = codeNamePattern.test(names);
   const value = String(part.value || "");
-  if (isPicker && /^(00)?[1-9]\d{0,3}$/.test(value)) return value.replace(/^00/, "");
-  const { dialCode } = part.dataset;
-  const option = selectedOptions?.[0];
-  const texts = option ? [value, option.text] : [value, part.title, part.getAttribute("aria-label"), dialCode && `+${dialCode}`];
+  if (hasCode && /^(00)?[1-9]\d{0,3}$/.test(value)) return value.replace(/^00/, "");
+  const [option] = selectedOptions || [];
+  // Without a data-dial-code attribute, the last text is "+undefined", which contains no code.
+  const texts = option ? [value, option.text] : [value, part.title, part.getAttribute("aria-label"), `+${part.dataset.dialCode}`];
   // Text of 60 characters or more belongs to a whole list or panel.
   if (!option && (part.textContent || "").length < 60) texts.push(part.textContent);
   for (const text of texts) {
-    const found = (isPicker ? dialCodePattern : onlyDialCodePattern).exec((text || "").trim());
-    if (found) return String(found[1]).replace(/\D/g, "");
+    const found = (hasCode || pickerNamePattern.test(names) ? dialCodePattern : onlyDialCodePattern).exec((text || "").trim());
+    if (found) return (found[1] as string).replace(/\D/g, "");
   }
   return "";
 }

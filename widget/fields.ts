@@ -41,9 +41,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
   const found = [...identifyControls(form, map)];
   const hasPhone = found.some((each) => each.key === "phone" && !isGuessedMobile(each) && getControlText(each.control));
   // Leaves out controls that may be the country picker of a phone field.
-  const others = found
-    .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
-    .map(({ control }) => control);
+  const others = found.filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type));
   const best = new Map<string, { key: string; value: string; rank: number }>();
   let isTruncated: true | undefined;
   for (const each of found) {
@@ -62,13 +60,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
         // `country` takes only a two-letter code, so a country name is sent as `country_name`.
         key: key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key,
         rank,
-        value: /phone|mobile/.test(key)
-          ? addDialCode(
-              control,
-              value,
-              others.filter((other) => other !== control),
-            )
-          : value,
+        value: /phone|mobile|^tel|cell|whatsapp|landline/.test(key) ? addDialCode(control, value, others) : value,
       });
     }
   }
@@ -104,7 +96,7 @@ export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterabl
   const labels = new Map(
     queryPage<HTMLLabelElement>("label")
       .reverse()
-      .map((label) => [label.control, label]),
+      .map((label) => [label.control, label.textContent]),
   );
   for (const control of getControls(form)) {
     const hints = collectHints(control, labels.get(control));
@@ -136,7 +128,7 @@ function getControlText(control: HTMLInputElement): string {
   // The API replaces control characters with U+FFFD, so the lines of a textarea are joined here. The `value` of a list is only its first
   // selected option.
   const { selectedOptions } = control as unknown as Partial<HTMLSelectElement>;
-  return Array.from<{ value: string }>(selectedOptions || [control])
+  return [...(selectedOptions || [control])]
     .map((part) => String(part.value || ""))
     .join(", ")
     .replace(invisibleCharacters, "")
@@ -146,5 +138,5 @@ function getControlText(control: HTMLInputElement): string {
 
 /** Returns whether the value fits a guessed key. For example, the value "weekly" from a "contact by email" list is not an email address. */
 function isPlausible(key: string, value: string): boolean {
-  return key === "email" ? /@/.test(value) : key !== "phone" || /\d/.test(value);
+  return key === "email" ? /@/.test(value) : key !== "phone" || /\p{Nd}/u.test(value);
 }

@@ -143,7 +143,7 @@ export function forgetAttempt(form: HTMLFormElement): void {
 
 /** Generates a version 4 UUID. crypto.randomUUID is missing on plain http pages. */
 function generateUuid(): string {
-  const bytes = Array.from(crypto.getRandomValues(new Uint8Array(16)));
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
   const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");
   // Digit 13 contains the version, and digit 17 contains the variant. The other 120 of the 128 bits stay random.
   return hex.replace(/(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");

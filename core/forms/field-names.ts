@@ -43,7 +43,7 @@ const secretHintPattern =
  * secret. With `isFullNumber`, a hidden input is allowed. Use it for an input that the page maps and into which a country picker writes the
  * full phone number.
  */
-export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
+export function isOffLimits(control: NamedControl, hints: string[], isFullNumber?: boolean): boolean {
   // The label of a control named "mobile" may say "we text you a one-time code", which would make the control look like a secret. If the
   // control's own attributes suggest a field, the label is therefore ignored.
   const ownHints = hints.slice(0, 5);
@@ -66,9 +66,9 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
 
 /**
  * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
- * aria-label.
+ * aria-label. The type `tel` comes last, because some forms use it only to show a number pad, for example for an amount or a card number.
  */
-export function collectHints(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {
+export function collectHints(control: NamedControl, labelText: string | null | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
   const lastPart =
@@ -81,33 +81,32 @@ export function collectHints(control: NamedControl, label: { readonly textConten
     .replace(/webauthn/i, "")
     .trim()
     .replace(/.*\s/, "");
-  // Some forms use type=tel only to show a number pad, for example for a ZIP code, a one-time code or an extension.
-  const isPadOnly =
-    control.type === "tel" &&
-    [token, name, control.id].some((hint) => guessKeyFromHint(hint) === "zip" || phonePartPattern.test(normalizeHint(hint)));
+  const isTel = control.type === "tel";
+  // Part of a phone number, such as an extension, or a one-time code.
+  const isPart = phonePartPattern.test(normalizeHint([token, name, control.id].join()));
   return [
     token,
-    isPadOnly ? "" : control.type || "",
+    isTel ? "" : control.type,
     lastPart,
     name,
     control.id,
     // The text of a label includes the text of a control inside it, such as the options of a select. That part is removed.
-    label ? (label.textContent || "").replace(control.textContent || "", "") : "",
+    (labelText || "").replace(control.textContent || "", ""),
     attribute("placeholder"),
     attribute("aria-label"),
+    isTel && !isPart ? "tel" : "",
   ];
 }
 
-function guessKeyFromHint(hint = ""): string {
+function guessKeyFromHint(hint?: string): string {
   const text = normalizeHint(hint);
   // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label. Some patterns would also need
   // quadratic time for it.
-  if (text.length > 60) return "";
-  const guess = fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
+  const guess = text.length <= 60 && fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
   return !guess || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
 }
 
-function normalizeHint(hint: string): string {
+function normalizeHint(hint = ""): string {
   return hint
     .replace(/\p{M}+/gu, "") // first, because normalizing a long run of combining marks takes quadratic time
     .normalize("NFD")

@@ -48,27 +48,18 @@ const toNamedControl = (control: FormControl): NamedControl => {
   };
 };
 
-/**
- * Matches the end of a long run of combining marks, which only a hostile page contains. Normalizing such a run takes time that grows with the
- * square of its length.
- */
-const excessMarksPattern = /(?<=\p{M}{30})\p{M}+/gu;
-
-const collectControlHints = (view: NamedControl, { label }: FormControl): string[] =>
-  collectHints(view, { textContent: label.replace(excessMarksPattern, "") });
-
 /** Returns true for controls that are never collected: hidden, file and disabled controls, and controls that may contain a secret. */
 export const isOffLimitsControl = (control: FormControl): boolean => {
   const view = toNamedControl(control);
-  return isOffLimits(view, collectControlHints(view, control));
+  return isOffLimits(view, collectHints(view, control.label));
 };
 
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// The confidence for ranks 1 to 9: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label.
-// Rank 0 is not used here.
-const confidenceByRank = [1, 1, 1, 0.95, 0.85, 0.85, 0.85, 0.75, 0.6, 0.6];
+// The confidence for ranks 1 to 10: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label, and
+// the type "tel". Rank 0 is not used here.
+const confidenceByRank = [1, 1, 1, 0.95, 0.85, 0.85, 0.85, 0.75, 0.6, 0.6, 0.5];
 const confidenceForRank = (rank: number): number => confidenceByRank[rank] ?? 0.5;
 
 interface FieldGuess {
@@ -80,7 +71,7 @@ interface FieldGuess {
 /** Guesses a control's field. Returns null for controls that are never collected. The key is empty if nothing was recognized. */
 const guessField = (control: FormControl): FieldGuess | null => {
   const view = toNamedControl(control);
-  const hints = collectControlHints(view, control);
+  const hints = collectHints(view, control.label);
   if (isOffLimits(view, hints) || control.svcField === "") return null;
   if (control.svcField !== null && fieldKeyPattern.test(control.svcField)) return { control, key: control.svcField, rank: 1 };
   const [key, rank] = checkableTypes.has(control.type) ? ["", 0] : guessFieldKey(view, hints);

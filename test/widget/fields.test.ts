@@ -155,6 +155,15 @@ describe("among several controls", () => {
     expect(await readFields(controls)).toEqual({ email: "by-type@x.example", phone: "5550102", city: "completed" });
   });
 
+  it.each([
+    ["a name", '<input type="tel" name="phone" value="5550101">'],
+    ["a label", '<label>Mobile <input type="tel" name="field_4" value="5550101"></label>'],
+  ])("a phone with %s takes precedence over a control that only shows a number pad", async (_hint, phone) => {
+    const amounts =
+      '<input type="tel" name="loan_amount" value="250,000"><label>Income <input type="tel" name="field_3" value="90000"></label>';
+    expect(await readFields(amounts + phone)).toEqual({ phone: "5550101" });
+  });
+
   it("an empty control is skipped, so a honeypot is never used", async () => {
     const controls = '<input name="email" autocomplete="email" value=" "><input name="mail" value="real@x.example">';
     expect(await readFields(controls)).toEqual({ email: "real@x.example" });
@@ -240,6 +249,9 @@ describe("never read, not even when mapped", () => {
     ["a text box named password", '<input type="text" name="user[password]">'],
     ["a card number", '<input name="p" autocomplete="cc-number">'],
     ["a card number by name", '<input type="tel" name="cardNumber">'],
+    ["a card number by label, in a field that shows a number pad", '<label>Card number <input type="tel" name="field_9"></label>'],
+    ["a card number by placeholder, in a field that shows a number pad", '<input type="tel" name="number" placeholder="Card number">'],
+    ["a social security number by aria-label, with a number pad", '<input type="tel" aria-label="Social Security Number">'],
     ["a card holder", '<input name="cardholder_name">'],
     ["a card code", '<input name="cvv2">'],
     ["a one-time code", '<input name="p" autocomplete="one-time-code">'],

@@ -137,11 +137,21 @@ describe("a number is sent as typed", () => {
       "+41 79 123 45 67",
     ],
     ["that starts with 00", `<select name="code"><option>+1</option></select>${buildPhoneInput("0041 79 123 45 67")}`, "0041 79 123 45 67"],
+    [
+      "that has its country code after a full-width plus sign",
+      `<select name="code"><option>+1</option></select>${buildPhoneInput("＋41 79 123 45 67")}`,
+      "＋41 79 123 45 67",
+    ],
     ["without a picker", buildPhoneInput("(202) 555-0123"), "(202) 555-0123"],
     ["beside a list of something else", `<select name="guests"><option>+1 guest</option></select>${buildPhoneInput()}`, "079 123 45 67"],
     [
       "beside a list of countries without codes",
       `<select name="country"><option value="CH">Switzerland</option></select>${buildPhoneInput()}`,
+      "079 123 45 67",
+    ],
+    [
+      "beside a list of countries with the numbers of a database",
+      `<select name="country_id"><option value="223" selected>United States</option></select>${buildPhoneInput()}`,
       "079 123 45 67",
     ],
     [
@@ -154,6 +164,27 @@ describe("a number is sent as typed", () => {
     ["beside text that looks like a dial code", `<span class="selected-plan">+3 months</span>${buildPhoneInput()}`, "079 123 45 67"],
   ])("%s", async (_name, controls, phone) => {
     expect((await readFields(controls)) as Record<string, string>).toMatchObject({ phone });
+  });
+});
+
+describe("a mapped value beside a country picker", () => {
+  const withPicker = (more: string, value: string): string =>
+    `<select name="code"><option>+1</option><option selected>+41</option></select>${buildPhoneInput(value, more)}`;
+
+  it.each(["home_phone", "cell", "tel", "whatsapp", "landline"])("gets the dial code under the key %s", async (key) => {
+    expect(await readFields(withPicker(`data-svc-field="${key}"`, "079 123 45 67"))).toEqual({ [key]: "+41 079 123 45 67" });
+  });
+
+  it.each([
+    ["an extension", "phone_extension", "12"],
+    ["a model", "phone_model", "Pixel 8"],
+    ["a refusal", "phone", "none"],
+  ])("is sent as typed if it is not a phone number: %s", async (_what, key, value) => {
+    expect(await readFields(withPicker(`data-svc-field="${key}"`, value))).toEqual({ [key]: value });
+  });
+
+  it("gets the dial code if it has other digits than 0 to 9", async () => {
+    expect(await readFields(withPicker('name="phone"', "０７９ １２３ ４５ ６７"))).toEqual({ phone: "+41 ０７９ １２３ ４５ ６７" });
   });
 });
 
