@@ -1,7 +1,7 @@
 // Withdrawals of whole certificates. The primary key of a withdrawal is the ID of its certificate. Therefore, if several batches withdraw
 // the same certificate, only one is committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
-import { asc, desc, eq, gt, inArray, lte, ne, sql, type SQL } from "drizzle-orm";
+import { asc, desc, eq, gt, inArray, lte, max, ne, sql, type SQL } from "drizzle-orm";
 import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
@@ -30,6 +30,7 @@ import {
   certificateForms,
   certificates,
   certificateTwins,
+  entityWithdrawals,
   issuingShards,
   withdrawals,
 } from "./schema.ts";
@@ -85,6 +86,10 @@ export const withdrawableFields = {
   originDomain: originDomainField,
   issuedAt: certificates.issuedAt,
   fingerprint: certificates.fingerprint,
+  latestEntityWithdrawalAt: sql<Instant | null>`(${query
+    .select({ at: max(entityWithdrawals.withdrawnAt) })
+    .from(entityWithdrawals)
+    .where(eq(entityWithdrawals.certId, certificates.id))})`,
 };
 
 const twinTokensField = jsonRows({ manageTokenHash: certificateTwins.manageTokenHash }, (rows) =>

@@ -7,7 +7,13 @@ import { sha256Hex } from "../hash.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { toIso, toIsoOrNull, type Instant } from "../time.ts";
 import { formatEntityReceipt } from "./receipt.ts";
-import type { EntityWithdrawal, WithdrawableCertificate, Withdrawal, WithdrawalSource } from "./withdrawal.ts";
+import {
+  getWithdrawalTime,
+  type EntityWithdrawal,
+  type WithdrawableCertificate,
+  type Withdrawal,
+  type WithdrawalSource,
+} from "./withdrawal.ts";
 
 /** A recipient for whom the person has withdrawn consent. The certificate may still be active, or may have been revoked later. */
 export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "ceaseBy" | "method"> {
@@ -64,15 +70,16 @@ export const decideEntityWithdrawal = (input: {
   readonly emitsEvent: boolean;
   readonly now: Instant;
 }): { readonly withdrawal: EntityWithdrawal; readonly receipt: string; readonly domainEvent: DomainEvent } => {
-  const { certificate, number, entities, now } = input;
+  const { certificate, number, entities } = input;
   const { method, recorded, actor } = input.change;
-  const ceaseBy = getCeaseDeadline(recorded?.receivedAt ?? now);
-  const withdrawal: EntityWithdrawal = { number, entities, withdrawnAt: now, ceaseBy, method, recorded };
+  const withdrawnAt = getWithdrawalTime(certificate, input.now);
+  const ceaseBy = getCeaseDeadline(recorded?.receivedAt ?? withdrawnAt);
+  const withdrawal: EntityWithdrawal = { number, entities, withdrawnAt, ceaseBy, method, recorded };
   const receipt = formatEntityReceipt(certificate, withdrawal);
   return {
     withdrawal,
     receipt,
-    domainEvent: createCertificateEvent(certificate, now, {
+    domainEvent: createCertificateEvent(certificate, withdrawnAt, {
       type: "certificate.entities_withdrawn",
       actor,
       payload: {

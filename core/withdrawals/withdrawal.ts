@@ -35,6 +35,8 @@ export interface WithdrawableCertificate {
   readonly issuedAt: Instant;
   readonly fingerprint: string;
   readonly chain: AuditChain;
+  /** When consent for individual recipients was last withdrawn; null or absent if it never was. */
+  readonly latestEntityWithdrawalAt?: Instant | null;
 }
 
 /** A withdrawal request that the business received outside this service. */
@@ -46,7 +48,7 @@ export interface RecordedRequest {
 
 export interface Withdrawal {
   readonly certId: CertId;
-  /** When the certificate was revoked, by our clock. The business cannot backdate it. */
+  /** When the certificate was revoked, by our clock (`getWithdrawalTime`). The business cannot backdate it. */
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
   readonly method: WithdrawalMethod;
@@ -85,18 +87,26 @@ export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): Wi
   actor: { kind: "api_key", id: keyId },
 });
 
+/**
+ * Returns the time of a withdrawal: the time of the request, but not before the issuance or an earlier withdrawal. The request can be older
+ * if the withdrawal is completed in the background, and clocks differ. Verifiers refuse events that are not in order.
+ */
+export const getWithdrawalTime = ({ issuedAt, latestEntityWithdrawalAt }: WithdrawableCertificate, requestedAt: Instant): Instant =>
+  Math.max(requestedAt, issuedAt, latestEntityWithdrawalAt ?? 0);
+
 export const decideWithdrawal = (input: {
   readonly certificate: WithdrawableCertificate;
   readonly change: WithdrawalSource;
   readonly scope: WithdrawalScope;
   readonly now: Instant;
 }): { readonly withdrawal: Withdrawal; readonly domainEvent: DomainEvent } => {
-  const { certificate, scope, now } = input;
+  const { certificate, scope } = input;
   const { method, recorded, actor } = input.change;
-  const ceaseBy = getCeaseDeadline(recorded?.receivedAt ?? now);
+  const withdrawnAt = getWithdrawalTime(certificate, input.now);
+  const ceaseBy = getCeaseDeadline(recorded?.receivedAt ?? withdrawnAt);
   return {
-    withdrawal: { certId: certificate.id, withdrawnAt: now, ceaseBy, method, scope, recorded },
-    domainEvent: createCertificateEvent(certificate, now, {
+    withdrawal: { certId: certificate.id, withdrawnAt, ceaseBy, method, scope, recorded },
+    domainEvent: createCertificateEvent(certificate, withdrawnAt, {
       type: "certificate.revoked",
       actor,
       businessId: certificate.businessId,

@@ -6,10 +6,14 @@ import { expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { parseZip } from "../../core/certificates/evidence-zip.ts";
+import { minuteMs } from "../../core/time.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
+import { verifyPublic } from "../../verifier/verify-public.ts";
 import { verifyWithdrawal } from "../../verifier/verify-withdrawal.ts";
 import { trustOf } from "../../verifier/trust.ts";
+import { runOutboxRelay } from "../support/background-work.ts";
 import { forgetOwnerNotices } from "../support/people.ts";
+import { stopClock } from "../support/stopped-clock.ts";
 import { call, createServiceCall, world, type TestResponse } from "../support/world.ts";
 import {
   submitWithdrawalCode,
@@ -27,6 +31,11 @@ const get = (path: string): Promise<TestResponse> => unlimited(path, { headers: 
 const manageConsent = (issued: IssuedCertificate, body: object): Promise<TestResponse> =>
   unlimited(`/v1/certs/${issued.certId}/opt-out/manage`, buildJsonPost({ token: issued.manageToken, ...body }));
 const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
+/** Runs the checks that need only the public response. */
+const verifyShown = async (certId: string) => {
+  const trust = trustOf((await get("/.well-known/svc-trust.json")).body);
+  return verifyPublic(await verify(certId), { ...defaultVerificationOptions, trust });
+};
 const describeOutcome = (response: TestResponse): string => `${response.status} ${response.body.error?.code ?? "ok"}`;
 const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
 const issueWithThreeEntities = () => issueToNewPerson({ entities: three });
@@ -220,6 +229,33 @@ test("concurrent withdrawals of a recipient and of the certificate leave one rev
       .bind(issued.certId)
       .run(),
   ).rejects.toThrow("a certificate can be revoked only once");
+});
+
+test("a withdrawal is never earlier than the issuance or an earlier withdrawal, whatever the clock shows", async () => {
+  const issued = await issueWithThreeEntities();
+  const issuedAt = Date.parse((await verify(issued.certId)).issued_at);
+  stopClock(issuedAt - minuteMs); // another isolate, whose clock is behind
+  expect((await manageConsent(issued, { entities: ["Bright Homes Inc"] })).status).toBe(200);
+  expect((await manageConsent(issued, { entities: ["Zenith Roofing"] })).status).toBe(200);
+  expect((await manageConsent(issued, {})).body.data).toMatchObject({ revoked: true });
+  expect(await verifyShown(issued.certId)).toMatchObject({ failed: null });
+});
+
+test("the rest of a withdrawal is not earlier than a withdrawal for recipients that was made while it was waiting", async () => {
+  const issued = await issueWithThreeEntities();
+  const requestedAt = Date.now();
+  await scheduler.wait(5); // so that the next withdrawal is later
+  expect((await manageConsent(issued, { entities: ["Bright Homes Inc"] })).status).toBe(200);
+  await env.DB.prepare(
+    `INSERT INTO withdrawal_work (cert_id, business_id, environment, address_indexes, withdrawn_at, method, next_at)
+     SELECT id, business_id, environment, email_indexes, ?, 'email_code', 1 FROM certificates WHERE id = ?`,
+  )
+    .bind(requestedAt, issued.certId)
+    .run();
+  await runOutboxRelay();
+  const shown = await verify(issued.certId);
+  expect(shown.withdrawal.withdrawn_at).toBe(shown.entities_withdrawn[0].withdrawn_at);
+  expect(await verifyShown(issued.certId)).toMatchObject({ failed: null });
 });
 
 test("withdrawals and their recipients can be neither changed nor deleted", async () => {
