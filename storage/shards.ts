@@ -10,6 +10,8 @@ export interface Shards {
   readonly forId: (id: string) => Database;
   /** Returns the database of a shard. Throws if there is none, because the shard's records would otherwise seem not to exist. */
   readonly get: (shard: ShardId) => Database;
+  /** Returns whether the shard in an ID has a database. Anyone can make up an ID with another shard. */
+  readonly hasShardOf: (id: string) => boolean;
   readonly all: () => readonly (readonly [ShardId, Database])[];
   /**
    * Returns the same databases. Before each request to its database, each of them calls `count` with the number of queries in the request.
@@ -38,6 +40,7 @@ const buildShards = (bindings: readonly ShardBinding[], maxMs: number | undefine
   return {
     forId: (id) => databases.get(shardOfId(id)) ?? at(firstShard),
     get: at,
+    hasShardOf: (id) => databases.has(shardOfId(id)),
     all: () => [...databases],
     withQueryCounter: (also) =>
       buildShards(bindings, maxMs, (queries) => {

@@ -560,6 +560,17 @@ describe("the account of a submission while the database does not respond", () =
     expect([unknown.status, otherOriginResponse.status]).toEqual([503, 503]);
   });
 
+  test("is not looked up in a journal if the client ID is made up and has a shard without a database", async () => {
+    const opened: string[] = [];
+    const getByName = (name: string) => {
+      opened.push(name);
+      return journals.getByName(name);
+    };
+    const service = createServiceCall({ INTAKE_JOURNAL: { getByName } });
+    const response = await submit(service, undefined, { client_id: `pc_live_zz${"0".repeat(24)}` });
+    expect([response.status, response.body.error.code, opened]).toEqual([404, "client_not_found", []]);
+  });
+
   test("is not enough for a request with an API key that cannot be checked", async () => {
     await setFault("hang");
     const keyed = buildConsentRequest(buildSubmission(), { authorization: `Bearer ${world.acme.keys.live}` });

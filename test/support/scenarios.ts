@@ -41,6 +41,7 @@ const createFailingPlatform = (error: Error): Partial<Platform> => {
   const shards: Shards = {
     forId: () => db,
     get: () => db,
+    hasShardOf: () => true,
     all: () => [["00" as never, db]],
     withQueryCounter: getShards,
     withTimeout: getShards,

@@ -89,6 +89,7 @@ export const resolveSubmissionClient = async (
 ): Promise<SubmissionClient | null> => {
   const cached = services.cachedClients.get(id);
   if (cached !== undefined) return toSubmissionClient(services, id, cached, originHeader, null);
+  if (!services.shards.hasShardOf(id)) return null; // made-up client IDs must not create Durable Objects for journals
   const journal = journalOfClient(shardOfId(id), id);
   const target = chooseIntakeTarget(services, journal); // determines whether to read the account from its database or from KV
   if ((await target) === "journal") {

@@ -1,7 +1,7 @@
 // Finds certificates that may still be in a journal.
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { journalOfCertificate } from "../../../core/intake/journal-name.ts";
-import { shardOfId, type CertId } from "../../../core/ids.ts";
+import type { CertId } from "../../../core/ids.ts";
 import { withDeadline } from "../../../storage/database.ts";
 import { findStorageFault } from "../../../storage/faults.ts";
 import { runIsolated } from "../../log.ts";
@@ -10,14 +10,9 @@ import type { IntakeDependencies } from "./dependencies.ts";
 const readTimeoutMs = 300;
 const placeTimeoutMs = 1_500; // long enough for the journal to move one batch, and then this certificate, to the database
 
-/**
- * Returns true if the certificate's shard exists. Without this check, requests with made-up IDs would create Durable Objects for journals.
- */
-const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));
-
 /** Returns the published certificate from the journal, or null if the journal does not have it or does not respond. */
 const readJournal = async (services: IntakeDependencies, certId: CertId): Promise<PublishedCertificate | null> => {
-  if (!hasJournal(services, certId)) return null;
+  if (!services.shards.hasShardOf(certId)) return null; // requests with made-up IDs must not create Durable Objects for journals
   const published = await runIsolated(services, "intake journal", () =>
     withDeadline(() => services.intakeJournal(journalOfCertificate(certId)).findPublished(certId), readTimeoutMs),
   );
@@ -31,7 +26,7 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
   const found = await find();
-  if (found !== null || !hasJournal(services, certId)) return found;
+  if (found !== null || !services.shards.hasShardOf(certId)) return found;
   const mayBePlaced = await withDeadline(() => services.intakeJournal(journalOfCertificate(certId)).place(certId), placeTimeoutMs);
   return mayBePlaced ? find() : null;
 };
