@@ -61,17 +61,19 @@ export class IntakeJournal extends DurableObject<object> {
    * Stores a submission. The caller gets the response only after the entry is on disk. If an entry that is waiting or was placed a few
    * seconds ago has the same idempotency key, stores nothing and returns the response of that entry. Refuses the submission if a limit is
    * reached or the entry is too large. `room` is the number of submissions that the client had left that day when the database last
-   * responded, or null if there is no limit.
+   * responded. `maxBytes` limits the bytes of the client's entries, so that one client cannot fill the journal, which others share. Null
+   * means that there is no limit.
    */
-  async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
+  async append(entry: JournalEntry, room: number | null, maxBytes: number | null = null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
     const earlier = entry.receipt === null ? null : tables.findReceipt(sql, entry.receipt.keyHash);
     if (earlier !== null) return { kind: "repeated", receipt: earlier };
     const usage = tables.getUsage(sql);
     if (isFull(usage, Date.now())) return { kind: "refused" };
-    // If the whole journal has fewer entries than `room`, there is no need to count the client's entries.
-    const mayExceed = room !== null && usage.entries >= room;
-    if (mayExceed && tables.countOfClient(sql, entry.clientId, entry.day) >= room) return { kind: "refused" };
+    const isReached = ({ entries, bytes }: Pick<tables.JournalUsage, "entries" | "bytes">): boolean =>
+      (room !== null && entries >= room) || (maxBytes !== null && bytes >= maxBytes);
+    // If the whole journal is below the client's limits, there is no need to count the client's entries.
+    if (isReached(usage) && isReached(tables.getUsageOfClient(sql, entry.clientId, entry.day))) return { kind: "refused" };
     const isInserted = this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
     if (!isInserted) return { kind: "refused" };
     if (this.#alarmAt > Date.now() + retryMs) await this.#arm(firstTryMs);

@@ -72,8 +72,14 @@ export const getUsage = (sql: SqlStorage): JournalUsage => {
   return { entries, bytes, oldestAt };
 };
 
-export const countOfClient = (sql: SqlStorage, clientId: ClientId, day: number): number =>
-  sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE client_id = ? AND day = ?", clientId, day).one().n;
+export const getUsageOfClient = (sql: SqlStorage, clientId: ClientId, day: number): Pick<JournalUsage, "entries" | "bytes"> =>
+  sql
+    .exec<{ entries: number; bytes: number }>(
+      "SELECT COUNT(*) AS entries, COALESCE(SUM(bytes), 0) AS bytes FROM entry WHERE client_id = ? AND day = ?",
+      clientId,
+      day,
+    )
+    .one();
 
 /** Returns the number of the newest entry; 0 if there is none. */
 export const findHead = (sql: SqlStorage): number =>

@@ -611,10 +611,23 @@ describe("the limits of a journal", () => {
     expect((await submit()).status).toBe(503);
   });
 
-  test("return 503 beyond the client's daily limit", async () => {
-    const reached = createServiceCall({ LIMIT_CLIENT_DAY: "1", DEV_RATE_SCALE: "1" });
+  test.each([
+    ["number of submissions", { LIMIT_CLIENT_DAY: "1" }],
+    ["number of bytes", { LIMIT_CLIENT_DAY_BYTES: "1" }],
+  ])("return 503 beyond the client's daily %s", async (_name, limit) => {
+    const reached = createServiceCall({ ...limit, DEV_RATE_SCALE: "1" });
     await setFault("hang");
     expect((await submit(reached)).status).toBe(201);
     expect((await submit(reached)).status).toBe(503);
+  });
+
+  test("leave space for other clients: one client's entries take at most its daily number of bytes", async () => {
+    const service = createServiceCall({ DEV_RATE_SCALE: "1" });
+    await setFault("hang");
+    await addFakes(1, 200_000_000, Date.now(), "other");
+    expect((await submit(service)).status).toBe(201);
+    await deleteFakes();
+    await addFakes(1, 200_000_000, Date.now(), clientId);
+    expect((await submit(service)).status).toBe(503);
   });
 });

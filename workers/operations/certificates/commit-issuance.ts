@@ -149,6 +149,7 @@ export const commitIssuance = async (
         })
       : null,
     room: hasApiKey ? null : room?.day === day ? room.left : services.config.storageLimits.client.records,
+    maxBytes: hasApiKey ? null : services.config.storageLimits.client.bytes,
   });
   if (written.kind === "journaled") return ok({ receipt, isReplayed: false });
   if (written.kind === "repeated") {

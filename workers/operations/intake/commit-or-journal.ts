@@ -17,6 +17,8 @@ export interface SubmissionWrite<T> {
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
   /** How many more submissions the client may send today (UTC), as last known; null if there is no limit. */
   readonly room: number | null;
+  /** The maximum number of bytes of the client's entries in the journal today (UTC); null if there is no limit. */
+  readonly maxBytes: number | null;
 }
 
 export type WrittenSubmission<T> =
@@ -28,11 +30,11 @@ const appendTimeoutMs = 800; // together with the default wait for the database,
 
 const journalSubmission = async <T>(
   services: IntakeDependencies,
-  { journal, buildEntry, room }: SubmissionWrite<T>,
+  { journal, buildEntry, room, maxBytes }: SubmissionWrite<T>,
 ): Promise<WrittenSubmission<T>> => {
   if (buildEntry === null) throw new StorageFault("outage");
   const entry = await buildEntry();
-  const result = await withDeadline(async () => services.intakeJournal(journal).append(entry, room), appendTimeoutMs);
+  const result = await withDeadline(async () => services.intakeJournal(journal).append(entry, room, maxBytes), appendTimeoutMs);
   if (result.kind === "refused") throw new StorageFault("outage", "JOURNAL_FULL");
   return result;
 };
