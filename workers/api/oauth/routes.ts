@@ -4,7 +4,7 @@ import { Hono, type Context } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { describeResourceFault, isForResource, oauthScope, type OAuthError } from "../../../core/agents/authorization-request.ts";
-import { tokenLifetimeMs } from "../../../core/agents/agent-token.ts";
+import { maxActiveTokens, tokenLifetimeMs } from "../../../core/agents/agent-token.ts";
 import { parseIJson } from "../../../core/i-json.ts";
 import { isCodeVerifier } from "../../../core/shares/pkce.ts";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
@@ -105,16 +105,17 @@ const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
   const clientId = await authenticateClient(c, form);
   if (clientId instanceof Response) return clientId;
   const [code, redirectUri, verifier] = ["code", "redirect_uri", "code_verifier"].map((name) => form.get(name)?.[0] ?? "");
-  if (!code || !redirectUri || !verifier)
-    return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are required.");
+  if (!code || !verifier) return respondWithError(c, "invalid_request", "code and code_verifier are required.");
   const { resource } = getOAuthUrls(c);
   if (!isForResource(form.get("resource") ?? [], resource)) return respondWithError(c, "invalid_target", describeResourceFault(resource));
-  const token = isCodeVerifier(verifier) ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
+  const token = isCodeVerifier(verifier)
+    ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri: redirectUri || null, verifier })
+    : "refused";
   if (token === "full")
     return respondWithError(
       c,
       "invalid_grant",
-      "This person already has 10 active agent tokens. The person must disconnect or revoke one first.",
+      `This person already has ${maxActiveTokens} active agent tokens. The person must disconnect or revoke one first.`,
     );
   if (token === "refused")
     return respondWithError(

@@ -25,7 +25,8 @@ const codeReplayGraceMs = 10 * secondMs;
 export interface OAuthCodeExchange {
   readonly code: string;
   readonly clientId: string;
-  readonly redirectUri: string;
+  /** Null if the client sends none, as OAuth 2.1 allows. The verifier already proves that the client requested the code. */
+  readonly redirectUri: string | null;
   readonly verifier: string;
 }
 
@@ -69,8 +70,8 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (found === null) return "refused";
   const { code, holder } = found;
   const challenge = computeCodeChallenge(verifier);
-  const isBoundToClient =
-    code.clientId === clientId && isSameRedirectUri(code.redirectUri, redirectUri) && isEqualConstantTime(code.challenge, challenge);
+  const isSameUri = redirectUri === null || isSameRedirectUri(code.redirectUri, redirectUri);
+  const isBoundToClient = code.clientId === clientId && isSameUri && isEqualConstantTime(code.challenge, challenge);
   if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
@@ -83,7 +84,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   const shard = shardOfId(principalId);
   const id = generateId("tok_", shard, services.random);
   const secret = generateSecret("pat_", shard, services.random);
-  const redirectHost = getRedirectHost(redirectUri);
+  const redirectHost = getRedirectHost(code.redirectUri);
   const replacedIds = code.replaces ? await listTokenIdsByClient(db, { principalId, clientId, redirectHost }, now) : [];
   const isRedeemed = isRedeemedAsToken(codeHash, id);
   const { clientName: name, clientHost, language } = code;
