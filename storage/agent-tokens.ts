@@ -221,7 +221,8 @@ const isUnnotifiedConnection: SQL = allOf(
 
 /**
  * Lists up to `max` OAuth connections that expire after `from` and no later than `until`, soonest first. Omits revoked connections, and
- * connections whose expiry the person has already been notified of.
+ * connections whose expiry the person has already been notified of. A name that cannot be decrypted is null, so that it does not keep the
+ * other people from being notified.
  */
 export const listExpiringConnections = async (
   db: Database,
@@ -240,7 +241,7 @@ export const listExpiringConnections = async (
       ...row,
       redirectHost: host ?? "",
       language: mailLanguage ?? "en",
-      name: sealed === null ? null : await vault.open(tokenNameContext(row.id, row.principalId), sealed),
+      name: sealed === null ? null : await vault.open(tokenNameContext(row.id, row.principalId), sealed).catch(() => null),
     })),
   );
 };

@@ -56,6 +56,17 @@ describe("an expiring connection", () => {
     expect((await callTool(token, "svc_list_shares")).status).toBe(401);
   });
 
+  test("sends the email even if its name, or another connection's, cannot be decrypted", async () => {
+    const [damaged, other] = [createPersonEmail(), createPersonEmail()];
+    await connectClient(await signIn(damaged, "consumer"));
+    await env.DB.prepare("UPDATE agent_tokens SET name_sealed = 'damaged'").run();
+    await connectClient(await signIn(other, "consumer"));
+    await runMinuteAt(startedAt + 84 * dayMs);
+    const unnamed = expect.stringMatching(/^127\. ?0\. ?0\. ?1 will lose access/);
+    expect((await listWarningsTo(damaged)).map(({ text }) => text)).toEqual([unnamed]);
+    expect(await listWarningsTo(other)).toHaveLength(1);
+  });
+
   test("sends the email to the member who made it", async () => {
     await connectClient(await signIn(world.ownerEmail));
     const before = (await listWarningsTo(world.ownerEmail)).length;
