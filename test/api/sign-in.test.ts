@@ -2,6 +2,7 @@
 import { getPlainIndex, toStoredIndex } from "../../core/access/address-index.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { trimTypedAddress } from "../../core/email-address.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { Realm } from "../../core/access/session.ts";
 import { generateEmailCode } from "../../core/access/email-code.ts";
@@ -203,6 +204,15 @@ describe("a consumer", () => {
     await requestEmailCode(`\u200e${email}\ufeff`, "consumer");
     const signedIn = await submitEmailCode(`\u200e${email}\ufeff`, await findEmailCode(email), "consumer");
     expect(signedIn.body.data).toMatchObject({ created: true, user: { email } });
+  });
+
+  test.each([
+    ["with invisible characters around it", "\u200bpasted-twice@example.com", "pasted-twice@example.com"],
+    ["with a decomposed accent", "jose\u0301@example.com", "jos\u00e9@example.com"],
+  ])("can enter the code if the address was first typed %s", async (_name, first, second) => {
+    await requestEmailCode(first, "consumer");
+    const code = await findEmailCode(trimTypedAddress(first));
+    expect(describeOutcome(await submitEmailCode(second, code, "consumer"))).toBe("200 ok");
   });
 
   test("is recognized if their account exists already", async () => {

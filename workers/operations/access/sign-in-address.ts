@@ -3,7 +3,7 @@ import { getPlainIndex } from "../../../core/access/address-index.ts";
 import { emailCodeLimits, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { normalizeEmailAddress } from "../../../core/email-address.ts";
+import { normalizeEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { shardOfId, type ShardId } from "../../../core/ids.ts";
 import { choosePlacement, type ShardFill } from "../../../core/shards/placement.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -18,7 +18,11 @@ import type { AccessDependencies } from "./dependencies.ts";
 
 export const invalidEmailMessage = "email: must be a valid email address.";
 
-const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
+/** Returns the part before the @. Ignores differences that do not distinguish mailboxes (`isSameEmailAddress`). */
+const getLocalPart = (address: string): string => {
+  const trimmed = trimTypedAddress(address);
+  return trimmed.slice(0, trimmed.lastIndexOf("@")).normalize("NFC");
+};
 
 /**
  * Chooses the shard for an unknown address. If a code for the address may still be valid, returns the shard of the newest code, so that the
