@@ -61,7 +61,7 @@ const exceptions: readonly { readonly route: RegExp; readonly rows: number; read
     rows: 12_000,
     why: "reads the newest 1,000 records of an email address and of a phone number, and a few rows for each",
   },
-  { route: /\/sandbox(?:\/|-consent$)/, rows: 12_000, why: "counts up to 10,000 active test shares; a sweep changes 500 at a time" },
+  { route: /\/sandbox(?:\/|-consent$)/, rows: 12_000, why: "counts up to 10,000 active test shares; a sweep changes 1,000 at a time" },
   { route: /\/recover$/, rows: 10_200, why: "requeues up to 10,000 deliveries" },
   {
     route: /\/me(?:\/(?:fields|certificates|shares|export))?$|\/me\/certificates\/|^GET \/app$|\/details|\/app\/export|\/mcp$/,
