@@ -44,7 +44,8 @@ export const defaultLimits = {
   SESSION: { count: 120, seconds: 60, scaled: false },
   /**
    * Counts changes by signed-in people, per business or consumer. This bounds the number of rows and audit entries from changes that have
-   * no limit of their own. A large team that confirms deadlines by hand makes a few hundred changes an hour.
+   * no limit of their own. A large team that confirms deadlines by hand makes a few hundred changes an hour. Owners and other members are
+   * counted separately.
    */
   CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */

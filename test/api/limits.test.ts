@@ -1,6 +1,6 @@
 // Tests the limits per address, per person and per client, with the published settings.
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { buildJsonRequest } from "../support/people.ts";
+import { buildJsonRequest, signIn } from "../support/people.ts";
 import { stopClock } from "../support/stopped-clock.ts";
 import { createVerifier, grantShare, describeOutcome, signInPerson, redeemCode } from "../support/sharing.ts";
 import {
@@ -29,6 +29,21 @@ const sendRepeatedly = async (count: number, sendRequest: () => Promise<TestResp
 let start = 0;
 beforeEach(() => {
   start = stopClock();
+});
+
+describe("the limit on changes", () => {
+  test("that a member has used up does not keep the owners from making changes", async () => {
+    const service = createServiceCall({ ...published, LIMIT_CHANGES_PER_ACCOUNT: "1/1" });
+    const patch = async (email: string) => {
+      const session = await signIn(email);
+      return () => service("/v1/business/portal", { ...buildJsonRequest({}, session), method: "PATCH" });
+    };
+    const [sendAsMember, sendAsOwner] = [await patch(world.memberEmail), await patch(world.ownerEmail)];
+    expect((await sendAsMember()).status).toBe(403); // only owners can change the profile, but the request counts
+    expect((await sendAsMember()).status).toBe(429);
+    expect((await sendAsOwner()).status).toBe(200);
+    expect((await sendAsOwner()).status).toBe(429);
+  });
 });
 
 describe("limits by address", () => {

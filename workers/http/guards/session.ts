@@ -15,15 +15,24 @@ export const callerFromSession = ({ userId, ...session }: AnySession): RequestCa
 });
 
 /**
+ * Returns the key under which a person's changes are counted. The owners of a business count separately from the other members, so that a
+ * member who uses up the limit cannot keep the owners from removing the member or revoking a key.
+ */
+const toChangesKey = (session: AnySession): string => {
+  const { businessId, id } = callerFromSession(session);
+  if (businessId === null) return id;
+  return session.realm === "business" && session.role === "owner" ? `${businessId} owners` : businessId;
+};
+
+/**
  * Counts a request toward the person's limit. If the request is a change, also counts it toward the account's limit. Returns the 429
  * response if a limit is exceeded, otherwise null.
  */
 export const enforceSessionLimits = async (c: RequestContext, session: AnySession, isChange: boolean): Promise<FailureResponse | null> => {
   const { services } = c.var;
-  const { businessId, id } = callerFromSession(session);
   const [requests, changes] = await Promise.all([
     services.takeExactly("SESSION", session.userId),
-    isChange ? services.takeExactly("CHANGES_PER_ACCOUNT", businessId ?? id) : null,
+    isChange ? services.takeExactly("CHANGES_PER_ACCOUNT", toChangesKey(session)) : null,
   ]);
   return applyRateLimit(c, "SESSION", requests) ?? (changes && applySecondaryRateLimit(c, "CHANGES_PER_ACCOUNT", changes));
 };
