@@ -14,12 +14,12 @@ import {
   type PolicySnapshot,
   type PolicyText,
 } from "../core/policies/snapshot.ts";
-import type { Instant } from "../core/time.ts";
+import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Statement } from "./database.ts";
 import { isForeignKeyViolation, isTriggerError, translateFaults } from "./faults.ts";
 import { countStoredRecord, isStorageLimitReached } from "./record-usage.ts";
 import { auditEntries, certificates, deletedPolicyTexts, policyCaptures as captures, policySnapshots as snapshots } from "./schema.ts";
-import { allOf, jsonList, notExistsIn, query } from "./query.ts";
+import { allOf, existsIn, jsonList, notExistsIn, query } from "./query.ts";
 
 const policyTextKey = (snapshotId: string): string => `policy:${snapshotId}`;
 
@@ -133,6 +133,28 @@ export interface PolicyLocation {
 /** Builds a condition that is true if a capture is newer than `notBefore` and covers this page or its entire origin. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
+
+/** After this time without a capture that found policies, a page counts as unknown. It covers a weekend without submissions. */
+const knownMs = 3 * dayMs;
+
+/**
+ * Builds a condition that is true if policies were recently found for this page or its entire origin. Anyone can submit made-up pages of a
+ * business's site, so the limits for unknown pages must not affect known ones.
+ */
+export const isKnownPage = (origin: string | SQLWrapper, page: string | SQLWrapper, now: Instant | SQLWrapper): SQL =>
+  existsIn(
+    captures,
+    isSharedCapture(origin, page, sql`${now} - ${knownMs}`),
+    sql`(${captures.privacyId} is not null or ${captures.termsId} is not null)`,
+  );
+
+export const hasKnownPolicies = async (db: Database, { origin, page }: PolicyLocation, now: Instant): Promise<boolean> =>
+  (
+    await db
+      .select({ isKnown: isKnownPage(origin, page, now).mapWith(Boolean).as("is_known") })
+      .from(sql`(select 1)`)
+      .get()
+  )?.isKnown === true;
 
 const selectCapture = (db: Database) => {
   const privacy = alias(snapshots, "privacy");

@@ -7,13 +7,13 @@ import { secondMs, type Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import type { Database, Found, Statement } from "./database.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
-import { isSharedCapture, type PolicyLocation } from "./policies.ts";
+import { isKnownPage, isSharedCapture, type PolicyLocation } from "./policies.ts";
 import { prepareOnce } from "./prepared.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
 
 const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus the time to link the first certificates
-const maxPages = 20; // per business, because anyone can submit any page of the business's site
+const maxPages = 20; // per business, because anyone can submit any page of the business's site; known pages can always wait
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
@@ -45,7 +45,8 @@ export const requestPolicyCapture = prepareOnce<{
   policiesNotBefore: Instant;
   now: Instant;
 }>()((db, page) => {
-  const isWithin = sql`${countIn(policyPages, eq(businessId, page.businessId), sql`${origin} <> ''`)} < ${maxPages}`;
+  const waiting = countIn(policyPages, eq(businessId, page.businessId), sql`${origin} <> ''`);
+  const isWithin = sql`(${waiting} < ${maxPages} or ${isKnownPage(page.policyOrigin, page.policyPage, page.now)})`;
   const isNeeded = allOf(notExistsIn(policyCaptures, sharedCapture(page)), notExistsIn(policyPages, isRequestedPage(page)));
   return db
     .insert(policyPages, "businessId", "origin", "page", "nextAt", "createdAt")

@@ -73,7 +73,8 @@ export const defaultLimits = {
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
    * Counts captures of a business's policies. New certificates from the same page, and usually from the same origin, share a capture for 15
-   * minutes. Beyond the limit, the service issues certificates without policies.
+   * minutes. Pages whose policies were found recently are counted separately, because anyone can submit made-up pages. Beyond the limit,
+   * the service issues certificates without policies.
    */
   POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
   /** Counts a user's webhook tests, replays and recoveries together (SPEC Limits). */

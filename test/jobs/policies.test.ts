@@ -633,6 +633,29 @@ describe("submissions by strangers", () => {
     expect((await getPublicPolicies(certId)).status).toBe("unavailable");
     expect(web.urls().some((url) => url.startsWith(`https://limited-${host}`))).toBe(false);
   });
+
+  test("G19: cannot use up the captures and waiting places of pages whose policies are known", async () => {
+    await issueWaitingCertificate(host);
+    await runCapture();
+    const later = 16 * minuteMs;
+    for (let n = 0; n < 21; n += 1) await issueWaitingCertificate(`made-up-${n}-${host}`, "/quote", later);
+    const certId = await issueWaitingCertificate(host, "/quote", later);
+    const left = new Map<string, number>();
+    // Each count allows one capture.
+    const takeExactly = async (name: string, key: string) => {
+      const used = left.get(`${name}:${key}`) ?? 0;
+      left.set(`${name}:${key}`, used + 1);
+      return { isAllowed: used < 1, remaining: 0, resetMs: 1_000 };
+    };
+    await runCapture(later, { takeExactly });
+    expect(await getPublicPolicies(certId)).toMatchObject({
+      status: "captured",
+      policies: [{ content_hash: privacyHash }, { content_hash: termsHash }],
+    });
+    const unknown = await issueWaitingCertificate(`made-up-30-${host}`, "/quote", later);
+    await runCapture(later, { takeExactly });
+    expect((await getPublicPolicies(unknown)).status).toBe("unavailable");
+  });
 });
 
 describe("the policies of test certificates", () => {

@@ -30,11 +30,13 @@ import {
 } from "../../storage/policy-pages.ts";
 import {
   findCaptureSince,
+  hasKnownPolicies,
   insertPolicyCapture,
   isAlreadyLinked,
   isOutdatedSnapshot,
   linkPolicyCapture,
   storePolicyTexts,
+  type PolicyLocation,
 } from "../../storage/policies.ts";
 import { getErrorKind } from "../log.ts";
 import { claimEach } from "../operations/work-budget.ts";
@@ -86,6 +88,16 @@ const linkWaitingCertificates = async (
   throw new Error("policies: certificates that wait are already linked");
 };
 
+/** Counts a capture. Captures of unknown pages have a limit of their own, because anyone can submit made-up pages (`isKnownPage`). */
+const mayCapture = async (
+  platform: Platform,
+  db: Database,
+  { businessId, location }: { readonly businessId: string; readonly location: PolicyLocation },
+): Promise<boolean> => {
+  const isKnown = await hasKnownPolicies(db, location, platform.clock());
+  return (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", isKnown ? `${businessId} known` : businessId)).isAllowed;
+};
+
 /**
  * Links a recent capture if one exists. Otherwise, captures the site. If the site does not respond, tries again later, a limited number of
  * times.
@@ -109,7 +121,7 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   if (fresh !== null) return linkWaitingCertificates(platform, db, claimed, { capture: fresh, rows: [] });
 
   // If there were more attempts than the maximum, earlier fetches crashed the worker, so do not fetch the site again.
-  const canFetch = attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", businessId)).isAllowed;
+  const canFetch = attempts <= maxCaptureAttempts && (await mayCapture(platform, db, { businessId, location }));
   const fetched = canFetch ? await fetchPolicies(platform, location) : emptyPolicies;
   const now = platform.clock();
   if (!fetched.isComplete && attempts < maxCaptureAttempts) {
