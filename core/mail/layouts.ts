@@ -117,19 +117,25 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
     lines: [paragraph(text.intro, { domain: { strong: domain } }), action(text, `${appUrl}/portal/domains`)],
     footer: [heading(text.afterTitle, text.after), paragraph(reasons.owner)],
   }),
-  withdrawal_code: ({ code, businessName, verifyUrl }, text) => ({
+  withdrawal_code: ({ code, businessName, isTest, verifyUrl }, text) => ({
     subject: text.subject,
-    lines: [paragraph(text.intro, { business: bold(businessName) }), { kind: "code", code }, action(text, verifyUrl)],
+    lines: [
+      paragraph(text.intro, { business: bold(businessName) }),
+      ...(isTest ? [paragraph(text.test)] : []),
+      { kind: "code", code },
+      action(text, verifyUrl),
+    ],
     footer: [heading(text.wrongTitle, text.wrong), paragraph(text.reason)],
   }),
   withdrawal_confirmation: (data, text, { createFacts, formatTime, formatRecipients }) => {
-    const { certId, businessName, by, entities, coversAllConsents, withdrawnAt, ceaseBy, receiptUrl } = data;
+    const { certId, businessName, isTest, by, entities, coversAllConsents, withdrawnAt, ceaseBy, receiptUrl } = data;
     const covers =
       entities === null ? [coversAllConsents ? text.coversAll : text.coversOne] : [text.coversRecipients, ...formatRecipients(entities)];
     return {
       subject: text.subject,
       lines: [
         paragraph(by === "person" ? text.introByPerson : text.introByBusiness, { business: bold(businessName) }),
+        ...(isTest ? [paragraph(text.test)] : []),
         createFacts(
           ["covers", covers],
           ["withdrawn", formatTime(withdrawnAt)],

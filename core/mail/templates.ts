@@ -58,6 +58,7 @@ export interface MailData {
   readonly withdrawal_code: {
     readonly code: string;
     readonly businessName: string;
+    readonly isTest: boolean;
     /** The URL of the certificate's page, with the withdrawal token in the fragment. */
     readonly verifyUrl: string;
   };
@@ -65,6 +66,7 @@ export interface MailData {
   readonly withdrawal_confirmation: {
     readonly certId: string;
     readonly businessName: string;
+    readonly isTest: boolean;
     readonly by: "person" | "business";
     /** The recipients for whom consent was withdrawn; null if the whole certificate was withdrawn. */
     readonly entities: readonly string[] | null;

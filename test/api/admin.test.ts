@@ -188,7 +188,7 @@ describe("/v1/admin with the operator token", () => {
     test("cannot be resent if it contains a one-time code, or without the operator token", async () => {
       await failMailTo("zebulon@example.com", {
         template: "withdrawal_code",
-        data: { code: "123456", businessName: "Acme Solar LLC", verifyUrl: "https://verify.example.com" },
+        data: { code: "123456", businessName: "Acme Solar LLC", isTest: false, verifyUrl: "https://verify.example.com" },
       });
       const id = (await listFailedMail())[0]?.id ?? "";
       expect((await resendMail(id)).status).toBe(404);

@@ -172,6 +172,19 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     expect((await verify(data.cert_id)).status).toBe("revoked");
   });
 
+  test("says in its emails that a test certificate was created with test data", async () => {
+    const listMarkedMail = async (client_id: string) => {
+      const email = createEmailAddress();
+      const { data } = (await submitConsent({ ...buildSubmission(), client_id, fields: { email } })).body;
+      const { code, cookie } = await startWithdrawal(data.cert_id, email);
+      expect((await submitWithdrawalCode(data.cert_id, { email, code }, cookie)).status).toBe(200);
+      await waitUntilSettled();
+      return (await listMailTo(email)).map(({ text }) => text.includes("created with test data"));
+    };
+    expect(await listMarkedMail(world.acme.clients.sandbox)).toEqual([true, true]);
+    expect(await listMarkedMail(world.acme.clients.live)).toEqual([false, false]);
+  });
+
   test.each([
     ["no address", { email: "", code: "123456" }],
     ["two addresses", { email: "a@example.com,b@example.com", code: "123456" }],

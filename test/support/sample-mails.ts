@@ -32,7 +32,7 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
   domain_lapsed: { template: "domain_lapsed", data: { domain: "acme.example" } },
   withdrawal_code: {
     template: "withdrawal_code",
-    data: { code: "123456", businessName: hostileName, verifyUrl: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
+    data: { code: "123456", businessName: hostileName, isTest: true, verifyUrl: "https://verify.example.com/c/cc_00abc?a=1&b=2" },
   },
   passkey_added: {
     template: "passkey_added",
@@ -43,6 +43,7 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
     data: {
       certId: "cc_00k3v9d2m4q8x1c7b5n0t6w2h9",
       businessName: hostileName,
+      isTest: false,
       by: "person",
       entities: null,
       coversAllConsents: true,

@@ -105,6 +105,7 @@ export const en = {
   withdrawal_code: {
     subject: "Your code to withdraw consent",
     intro: "Enter this code to withdraw the consent you gave to {business}. It expires in 10 minutes.",
+    test: "This certificate was created with test data. It isn’t evidence of consent.",
     action: "Withdraw without the code",
     hint: "This opens the certificate, where you confirm the withdrawal. The link works for one day.",
     wrongTitle: "Didn’t request this?",
@@ -115,6 +116,7 @@ export const en = {
     subject: "Your consent has been withdrawn",
     introByPerson: "You withdrew the consent you gave to {business}. We’ve let them know.",
     introByBusiness: "{business} recorded that you withdrew the consent you gave them.",
+    test: "This certificate was created with test data. It isn’t evidence of consent.",
     coversAll: "Every consent you gave this business with this email address",
     coversOne: "Only the consent on this certificate",
     coversRecipients: "Only these recipients:",

@@ -105,6 +105,7 @@ export const es: MailMessages = {
   withdrawal_code: {
     subject: "Su código para retirar el consentimiento",
     intro: "Ingrese este código para retirar el consentimiento que dio a {business}. Vence en 10 minutos.",
+    test: "Este certificado se creó con datos de prueba. No es evidencia de consentimiento.",
     action: "Retirar el consentimiento sin código",
     hint: "El enlace abre el certificado, donde podrá confirmar el retiro. Funciona durante un día.",
     wrongTitle: "¿No lo solicitó usted?",
@@ -115,6 +116,7 @@ export const es: MailMessages = {
     subject: "Se retiró su consentimiento",
     introByPerson: "Usted retiró el consentimiento que dio a {business}. Ya se lo comunicamos a la empresa.",
     introByBusiness: "{business} registró que usted retiró el consentimiento que le dio.",
+    test: "Este certificado se creó con datos de prueba. No es evidencia de consentimiento.",
     coversAll: "Todos los consentimientos que dio a esta empresa con esta dirección de correo",
     coversOne: "Solo el consentimiento de este certificado",
     coversRecipients: "Solo estos destinatarios:",

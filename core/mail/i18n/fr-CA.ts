@@ -106,6 +106,7 @@ export const frCa: MailMessages = {
   withdrawal_code: {
     subject: "Votre code pour retirer votre consentement",
     intro: "Entrez ce code pour retirer le consentement que vous avez donné à {business}. Il expire dans 10 minutes.",
+    test: "Ce certificat a été créé avec des données d’essai. Il ne prouve pas que quelqu’un a accepté quoi que ce soit.",
     action: "Retirer sans le code",
     hint: "Ce lien ouvre le certificat, où vous confirmez le retrait. Il est valide pendant un jour.",
     wrongTitle: "Vous n’avez rien demandé?",
@@ -116,6 +117,7 @@ export const frCa: MailMessages = {
     subject: "Votre consentement a été retiré",
     introByPerson: "Vous avez retiré le consentement que vous aviez donné à {business}. L’entreprise en a été avisée.",
     introByBusiness: "{business} a consigné le retrait du consentement que vous lui aviez donné.",
+    test: "Ce certificat a été créé avec des données d’essai. Il ne prouve pas que quelqu’un a accepté quoi que ce soit.",
     coversAll: "Tous les consentements donnés à cette entreprise avec cette adresse courriel",
     coversOne: "Seulement le consentement de ce certificat",
     coversRecipients: "Ces destinataires seulement\u00a0:",

@@ -58,6 +58,7 @@ export const prepareConfirmationMail = async (
     data: {
       certId,
       businessName,
+      isTest: certificate.environment === "sandbox",
       by: change.method === "business_recorded" ? "business" : "person",
       entities: entities?.names ?? null,
       coversAllConsents: scope === "business",

@@ -47,6 +47,7 @@ export const requestWithdrawalCode = async (
       data: {
         code,
         businessName: certificate.businessName,
+        isTest: certificate.environment === "sandbox",
         verifyUrl: `${buildVerifyUrl(config.verifyUrl, certificate.id)}#m=${await vault.linkToken(bindWithdrawalCode(id))}`,
       },
     }),
