@@ -38,6 +38,11 @@ export const defaultLimits = {
   SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
   /** This limit is per day, because each invitation sends an email to an address that the business chooses. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
+  /**
+   * Counts invitation emails to one address from all businesses. Anyone can open several accounts, so the limit per business does not
+   * protect a mailbox.
+   */
+  INVITATION_EMAILS_PER_ADDRESS: { count: 10, seconds: 86_400, scaled: false },
   /** A check can query two resolvers and send two requests to a third-party host. */
   DOMAIN_CHECKS_PER_BUSINESS: { count: 60, seconds: 3_600, scaled: false },
   /** Enough for a person who clicks while a page polls in the background. */

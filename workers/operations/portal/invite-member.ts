@@ -1,12 +1,13 @@
 // Implements POST /v1/business/portal/members.
 import type { MemberSession, Role } from "../../../core/access/session.ts";
+import { toStoredIndex, type AddressIndex } from "../../../core/access/address-index.ts";
 import { normalizeEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
 import { hasMemberWithAddress, insertInvitation, isMemberLimitReached, type Member } from "../../../storage/members.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
-import type { WriteDependencies } from "../dependencies.ts";
+import type { Counters, WriteDependencies } from "../dependencies.ts";
 import { notifyOtherShards } from "../access/notify-other-shards.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
@@ -14,11 +15,19 @@ import { createOnce, type IdempotentResult } from "./create-once.ts";
 const invitationLifeMs = 7 * dayMs;
 
 /**
- * Emails an invitation that is valid for seven days, and replaces an open invitation to the same address. Can return `member_limit`,
- * `idempotency_conflict`, and `invalid_request` for an invalid address or an existing member's address.
+ * Returns true if the address may get another invitation email today. The limit covers the invitations of all businesses, so the response
+ * does not reveal whether it is reached.
+ */
+const mayEmail = async ({ takeExactly }: Pick<Counters, "takeExactly">, emailIndex: AddressIndex): Promise<boolean> =>
+  (await takeExactly("INVITATION_EMAILS_PER_ADDRESS", toStoredIndex(emailIndex))).isAllowed;
+
+/**
+ * Emails an invitation that is valid for seven days, and replaces an open invitation to the same address. If the address has reached its
+ * limit of invitation emails, creates the invitation without an email. Can return `member_limit`, `idempotency_conflict`, and
+ * `invalid_request` for an invalid address or an existing member's address.
  */
 export const inviteMember = async (
-  services: WriteDependencies,
+  services: WriteDependencies & Pick<Counters, "takeExactly">,
   member: MemberSession,
   request: { readonly email: string; readonly role: Role; readonly idempotencyKey: string | null },
 ): Promise<Result<IdempotentResult<Member>, "invalid_request" | "member_limit" | "idempotency_conflict">> => {
@@ -36,6 +45,7 @@ export const inviteMember = async (
     const id = generateId("mem_", shardOfId(business.id), random);
     const email = trimTypedAddress(request.email);
     const expiresAt = createdAt + invitationLifeMs;
+    const to = (await mayEmail(services, emailIndex)) ? email : null;
     const data = { businessName: business.name, signInUrl: `${config.appUrl}/portal/sign-in`, until: expiresAt };
     return ok({
       value: { id, email, role, createdAt, invitedUntil: expiresAt, deliveryFailedAt: null },
@@ -50,7 +60,7 @@ export const inviteMember = async (
           expiresAt,
           invitedBy: member.userId,
         })),
-        ...(await insertMail(db, vault, { template: "member_invited", data, to: email, now: createdAt, entityId: id })),
+        ...(await insertMail(db, vault, { template: "member_invited", data, to, now: createdAt, entityId: id })),
       ],
       action: { type: "member.invited", entityType: "member", entityId: id, payload: { role } },
     });
