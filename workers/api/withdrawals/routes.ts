@@ -36,7 +36,7 @@ const requestWithdrawalCodeRoute = createRoute({
   operationId: "requestWithdrawalCode",
   summary: "Request a withdrawal code",
   description:
-    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes and a link that is valid for 1 day. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address and business, up to 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
+    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes and a link that is valid for 1 day. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address, business and environment, up to 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
