@@ -1,5 +1,5 @@
 // Data removal requests, stored in the person's shard. The file of an affidavit is sealed, because it contains the person's email address.
-import { desc, eq, inArray, lte, or, sql } from "drizzle-orm";
+import { desc, eq, inArray, lt, lte, or, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
 import type { Language } from "../core/language.ts";
@@ -80,16 +80,24 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
   };
 };
 
-const maxListed = 200;
+export const maxListedRemovals = 200;
 
-/** Lists a person's removals, newest first, up to 200. */
-export const listRemovalsByConsumer = (db: Database, vault: Vault, consumerId: ConsumerId): Lookup<readonly Removal[]> => {
+/** Lists up to 200 of a person's removals, newest first, after `startingAfter` if it is given. */
+export const listRemovalsByConsumer = (
+  db: Database,
+  vault: Vault,
+  consumerId: ConsumerId,
+  startingAfter: RemovalId | null = null,
+): Lookup<readonly Removal[]> => {
+  const start = query.select({ ord: removals.ord }).from(removals).where(eq(removals.id, startingAfter ?? ("" as RemovalId)));
+  const isOwn = eq(removals.consumerId, consumerId);
+  const isListed = startingAfter === null ? isOwn : allOf(isOwn, lt(removals.ord, sql`(${start})`));
   const newest = desc(removals.ord);
-  const ids = query.select({ id: removals.id }).from(removals).where(eq(removals.consumerId, consumerId)).orderBy(newest).limit(maxListed);
+  const ids = query.select({ id: removals.id }).from(removals).where(isListed).orderBy(newest).limit(maxListedRemovals);
   return createLookup(
     db,
     [
-      db.select().from(removals).where(eq(removals.consumerId, consumerId)).orderBy(newest).limit(maxListed),
+      db.select().from(removals).where(isListed).orderBy(newest).limit(maxListedRemovals),
       db.select().from(removalTargets).where(inArray(removalTargets.removalId, ids)).orderBy(removalTargets.name),
     ],
     ([rows, targets]) => Promise.all(rows.map((row) => toRemoval(vault, row, targets))),

@@ -80,6 +80,24 @@ describe("GET /v1/me/export", () => {
     expect(audit.map(({ seq }: { seq: number }) => seq)).toEqual(audit.map((_: unknown, at: number) => audit.length - at));
   });
 
+  test("contains all removals, even if there are more than a list returns, and each of them has a page", async () => {
+    const person = await signInPerson();
+    await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind((await person.get("/v1/me")).body.data.id).run();
+    const { id } = (await person.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data;
+    const copies = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)";
+    const copiedId = "substr(s.id, 1, 20) || printf('%06d', n.i)";
+    await env.DB.prepare(
+      `${copies} INSERT INTO removals (id, consumer_id, language, requested_at, changed_by)
+       SELECT ${copiedId}, s.consumer_id, s.language, s.requested_at, s.changed_by FROM n, removals s WHERE s.id = ?`,
+    )
+      .bind(id)
+      .run();
+    const { removals } = (await person.get("/v1/me/export")).body;
+    expect(new Set(removals.map((removal: { id: string }) => removal.id)).size).toBe(401);
+    expect(removals.at(-1)).toMatchObject({ id, targets: [{ name: "spokeo" }] });
+    expect((await person.get(`/app/removals/${id}`)).status).toBe(200);
+  });
+
   test("contains no data of other people", async () => {
     const [person, other] = [await signInPerson(), await signInPerson({ email: "someone.else@example.com", first_name: "Somebodyelse" })];
     await grantShare(other, { scope: ["email", "first_name"] });

@@ -15,7 +15,7 @@ import { getAuditTrail } from "../audit/get-audit-trail.ts";
 import { queryShards } from "./query-shards.ts";
 import { getProfile, type Profile } from "./get-profile.ts";
 import type { Removal } from "../../../core/removals/removal.ts";
-import { listRemovals } from "./list-removals.ts";
+import { listAllRemovals } from "./list-removals.ts";
 
 export interface AccountExport {
   readonly at: Instant;
@@ -71,7 +71,7 @@ export const exportAccount = async (
     getProfile(services, person),
     listPersonShards(db, id).then((shards) => queryShards(services, shards, (shard) => listSharesForExport(shard, id, now))),
     loadEntireTrail(services, person),
-    listRemovals(services, person),
+    listAllRemovals(services, person),
   ]);
   if (!profile.ok) return profile;
   if (!trail.ok) return trail;

@@ -8,7 +8,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { createPaymentSession } from "../../operations/billing/create-payment-session.ts";
 import { getAffidavit } from "../../operations/consumers/get-affidavit.ts";
 import { getRemovalsAndPlan } from "../../operations/consumers/get-removals-and-plan.ts";
-import { listRemovals } from "../../operations/consumers/list-removals.ts";
+import { getOwnRemoval } from "../../operations/consumers/get-own-removal.ts";
 import { requestRemoval } from "../../operations/consumers/request-removal.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
 import { ChoiceField, OptionalLabel, SubmitButton, TextField } from "../shared/form-fields.tsx";
@@ -173,10 +173,9 @@ const removalNotFoundPage = (request: AppRequest): Promise<Response> => {
 
 const renderRemoval = async (request: AppRequest): Promise<Response> => {
   const { c, services, person, messages, language } = request;
-  const removalId = parseRemovalId(c.req.param("id") ?? "");
-  const found = (await listRemovals(services, person)).find((removal) => removal.id === removalId);
-  if (found === undefined) return removalNotFoundPage(request);
-  const { id, status, targets, requestedAt, recheckAt, notes, affidavit } = found;
+  const found = await getOwnRemoval(services, person, parseRemovalId(c.req.param("id") ?? ""));
+  if (!found.ok) return removalNotFoundPage(request);
+  const { id, status, targets, requestedAt, recheckAt, notes, affidavit } = found.value;
   const { removals, sections } = messages;
   const requestedOn = formatMessage(removals.asked, { date: formatDay(language, requestedAt) });
   return renderAppPage(
