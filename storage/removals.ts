@@ -89,7 +89,10 @@ export const listRemovalsByConsumer = (
   consumerId: ConsumerId,
   startingAfter: RemovalId | null = null,
 ): Lookup<readonly Removal[]> => {
-  const start = query.select({ ord: removals.ord }).from(removals).where(eq(removals.id, startingAfter ?? ("" as RemovalId)));
+  const start = query
+    .select({ ord: removals.ord })
+    .from(removals)
+    .where(eq(removals.id, startingAfter ?? ("" as RemovalId)));
   const isOwn = eq(removals.consumerId, consumerId);
   const isListed = startingAfter === null ? isOwn : allOf(isOwn, lt(removals.ord, sql`(${start})`));
   const newest = desc(removals.ord);

@@ -82,7 +82,9 @@ describe("GET /v1/me/export", () => {
 
   test("contains all removals, even if there are more than a list returns, and each of them has a page", async () => {
     const person = await signInPerson();
-    await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind((await person.get("/v1/me")).body.data.id).run();
+    await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?")
+      .bind((await person.get("/v1/me")).body.data.id)
+      .run();
     const { id } = (await person.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data;
     const copies = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)";
     const copiedId = "substr(s.id, 1, 20) || printf('%06d', n.i)";
