@@ -1,6 +1,6 @@
 // Tests the email link that stops a share without signing in, as used by a browser and by an attacker's program.
 import { describe, expect, test } from "vitest";
-import { createBrowserSession, describeRedirect, getPageText } from "../support/browser-session.ts";
+import { createBrowserSession, describeRedirect, getPageText, parsePage } from "../support/browser-session.ts";
 import { listMailTo } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";
@@ -68,6 +68,20 @@ describe("the link that stops a share", () => {
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
     expect([await getStatus(first.share.id), await getStatus(second.share.id)]).toEqual(["active", "active"]);
     expect(describeRedirect(await browser.open(`/stop/${first.share.id}/stopped`))).toBe(`303 /stop/${first.share.id}`);
+  });
+
+  test("of a renewed share says that the share continues as a new one, and leads there", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
+    const token = await findMailedToken(pat, share.id);
+    const renewed = (await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true })).body.data.share.id;
+    const browser = createBrowserSession(pat.headers.cookie);
+    const response = parsePage(await browser.post(`/stop/${share.id}`, { token }));
+    expect(response.status).toBe(409);
+    expect(getPageText(response)).toContain("A renewed share continues as a new one.");
+    expect(response.text).toContain(`href="/app/shares/${share.id}"`);
+    expect((await browser.open(`/app/shares/${share.id}`)).text).toContain(`href="/app/shares/${renewed}"`);
+    expect(await getStatus(renewed)).toBe("active");
   });
 
   test("refuses a form from another site, and allows sixty requests a minute per network", async () => {

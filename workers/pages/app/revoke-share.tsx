@@ -22,6 +22,8 @@ const revokedCookie = "svc_stopped";
 const revokedCookieMs = hourMs;
 
 const revokeLinkPath = (c: Context<AppEnv>): string => `/stop/${c.req.param("id")}`;
+/** Returns the path of the share's page in the account. */
+const toSharePath = (path: string): string => path.replace(/^\/stop\//, "/app/shares/");
 const revokedNoteScope = (c: Context<AppEnv>): NoteScope => ({ name: "stopped", owner: encodeURIComponent(c.req.param("id") ?? "") });
 
 interface RevokePageData {
@@ -36,7 +38,7 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
   const { badReason, signIn, stop, stopWhy, stopWhyHintUnnamed } = appMessages[language];
   const signInLink = (
     <p>
-      <ButtonLink href={path.replace(/^\/stop\//, "/app/shares/")}>{signIn}</ButtonLink>
+      <ButtonLink href={toSharePath(path)}>{signIn}</ButtonLink>
     </p>
   );
   return {
@@ -82,16 +84,21 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
   };
 };
 
-const resultPage = (title: string, advice: string, link: string): Page => noticePage(title, advice, <ActionLink href="/app" text={link} />);
+const resultPage = (title: string, advice: string, link: string, href = "/app"): Page =>
+  noticePage(title, advice, <ActionLink href={href} text={link} />);
 
-/**
- * Shows the same page for an invalid token, an unknown share, and a share that expired or was superseded, so that the page does not reveal
- * which shares exist.
- */
+/** Shows the same page for an invalid token and an unknown share, so that the page does not reveal which shares exist. */
 const renderRevokeFailed = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 404, ({ language }) => {
     const { stopFailed, stopFailedAdvice } = sheetMessages[language];
     return resultPage(stopFailed, stopFailedAdvice, appMessages[language].signIn);
+  });
+
+/** Shown for a valid token, if the share expired or was superseded. Links to the share, whose page links to the share that replaced it. */
+const renderEnded = (c: Context<AppEnv>): Promise<Response> =>
+  renderPage(c, 409, ({ language }) => {
+    const { stopEnded, stopEndedAdvice } = sheetMessages[language];
+    return resultPage(stopEnded, stopEndedAdvice, appMessages[language].signIn, toSharePath(revokeLinkPath(c)));
   });
 
 const renderRevokeShare = (c: Context<AppEnv>): Promise<Response> => {
@@ -112,7 +119,7 @@ const handleRevokeShare = async (c: Context<AppEnv>): Promise<Response> => {
       return renderPage(c, 400, ({ language }) =>
         revokeSharePage(language, { path: revokeLinkPath(c), token, reason: cutText(reason, 300) }),
       );
-    return renderRevokeFailed(c);
+    return revoked.code === "share_inactive" ? renderEnded(c) : renderRevokeFailed(c);
   }
   const sealed = await sealNote(services, revokedNoteScope(c), { ceaseBy: revoked.value.ceaseBy }, revokedCookieMs);
   setCookie(c, revokedCookie, sealed, { ...cookieOptions(c), maxAge: revokedCookieMs / secondMs });

@@ -122,7 +122,10 @@ export const messages = {
   stoppedAdvice:
     "The business must stop contacting you by the end of {date} (UTC). We’ll email you when they confirm, or if they miss the deadline.",
   stopFailed: "This link doesn’t work",
-  stopFailedAdvice: "The link isn’t valid, or the share has already ended.",
+  stopFailedAdvice: "The link isn’t valid. Open it from the email again.",
+  stopEnded: "This share has already ended",
+  stopEndedAdvice:
+    "It expired, or you renewed it. A renewed share continues as a new one. To stop the new share, use the link in the email about it, or sign in.",
 };
 
 export type SheetMessages = Translated<typeof messages>;

@@ -126,5 +126,8 @@ export const messages: SheetMessages = {
   stoppedAdvice:
     "La empresa debe dejar de contactarle a más tardar el {date} (UTC). Le escribiremos cuando lo confirme o si no cumple el plazo.",
   stopFailed: "Este enlace no funciona",
-  stopFailedAdvice: "El enlace no es válido o el permiso ya terminó.",
+  stopFailedAdvice: "El enlace no es válido. Ábralo de nuevo desde el correo.",
+  stopEnded: "Este permiso ya terminó",
+  stopEndedAdvice:
+    "Venció, o usted lo renovó. Al renovarse, un permiso continúa como uno nuevo. Para dejar de compartir, use el enlace del correo sobre el permiso nuevo o inicie sesión.",
 };

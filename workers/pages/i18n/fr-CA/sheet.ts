@@ -129,5 +129,8 @@ export const messages: SheetMessages = {
   stoppedAdvice:
     "L’entreprise doit cesser de communiquer avec vous au plus tard le {date} (UTC). Nous vous écrirons quand elle le confirmera, ou si elle dépasse cette date.",
   stopFailed: "Ce lien ne permet d’arrêter aucun partage",
-  stopFailedAdvice: "Il ne correspond à aucun partage, ou le partage a déjà pris fin.",
+  stopFailedAdvice: "Il ne correspond à aucun partage. Ouvrez-le de nouveau à partir du courriel.",
+  stopEnded: "Ce partage a déjà pris fin",
+  stopEndedAdvice:
+    "Il a expiré, ou vous l’avez renouvelé. Un partage renouvelé se poursuit comme nouveau partage. Pour arrêter ce dernier, utilisez le lien du courriel à son sujet, ou connectez-vous.",
 };
