@@ -26,10 +26,12 @@ import type { Services } from "../../workers/platform/platform.ts";
 import { basePlatform } from "../support/anchoring.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { logVkey, origin, settings, writerHeaders } from "../support/ledger.ts";
-import { createSecret } from "../support/note-keys.ts";
+import { createSecret, deriveVkey } from "../support/note-keys.ts";
 import { getWithKey, issueCertificate, world } from "../support/world.ts";
 
 const nextOrigin = "ledger.svc.test/ledger/next";
+/** An external ledger that was used before the embedded ones. */
+const externalOrigin = "ledger.example/ledger/2026h1";
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
 
 const retiredAnchorKey = toBase64(encodeP256Spki(new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)));
@@ -69,7 +71,7 @@ beforeAll(async () => {
   const change = {
     LEDGER_ORIGIN: nextOrigin,
     LEDGER_KEY: await createSecret(nextOrigin, 23),
-    LEDGER_VKEYS: logVkey,
+    LEDGER_VKEYS: `${logVkey} ${await deriveVkey(await createSecret(externalOrigin, 24))}`,
     RETIRED_ANCHOR_KEYS: retiredAnchorKey,
   };
   const configured = {
@@ -95,8 +97,18 @@ describe("replacing the ledger", () => {
       nextOrigin,
       "ledger.svc.test/ledger/01-next",
       origin,
+      externalOrigin,
     ]);
-    expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([nextOrigin, "ledger.svc.test/ledger/01-next", origin]);
+    expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([
+      nextOrigin,
+      "ledger.svc.test/ledger/01-next",
+      origin,
+      externalOrigin,
+    ]);
+  });
+
+  test("reads proofs of earlier statements from its own earlier ledgers only", () => {
+    expect(next.earlierLedgers.map((ledger) => ledger.origin)).toEqual([origin]);
   });
 
   test("still publishes the anchor keys of an earlier Rekor ledger", async () => {

@@ -127,7 +127,11 @@ export const createProofServices = async (
   };
   const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));
   const earlierKeys = ledger.retiredKeys.flatMap(({ origin, vkey }) => listTrustedLogs(origin, [vkey], "primary"));
-  const earlierOrigins = isEmbedded ? [...new Set(earlierKeys.map(({ origin }) => origin))] : [];
+  const [ledgerHost] = ledger.origin.split("/");
+  // A ledger on another host was an external one, whose URL is not known.
+  const earlierOrigins = isEmbedded
+    ? [...new Set(earlierKeys.map(({ origin }) => origin).filter((origin) => origin.startsWith(`${ledgerHost}/`)))]
+    : [];
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
   // AUDIT_VKEY can also contain keys of other deployments' logs. Publish only the earlier keys of this deployment's logs.
