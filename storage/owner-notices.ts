@@ -80,7 +80,6 @@ export const insertOwnerNotices = async (
 
 export interface DueNotices extends WaitingNotices {
   readonly businessId: BusinessId;
-  readonly firstSealed: string | null;
   readonly lastSealed: string | null;
 }
 

@@ -17,6 +17,8 @@ export interface WaitingNotices {
   readonly kind: OwnerNoticeKind;
   /** The number of waiting notices; at least 1. */
   readonly notices: number;
+  /** The sealed details of the oldest waiting notice; null if only its number is known, because an earlier one was emailed alone. */
+  readonly firstSealed: string | null;
   /** The number of records that these notices are about. */
   readonly records: number;
   readonly earliestCeaseBy: Instant | null;
@@ -37,8 +39,8 @@ export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: 
  * since, because a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
  */
 export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {
-  const { kind, notices, records, earliestCeaseBy, dueAt, sentAt } = waiting;
+  const { kind, notices, firstSealed, records, earliestCeaseBy, dueAt, sentAt } = waiting;
   if (notices === 1) return { kind: "only" };
-  if (sentAt === null || dueAt > sentAt + spacingMs) return { kind: "first" };
+  if (sentAt === null || (firstSealed !== null && dueAt > sentAt + spacingMs)) return { kind: "first" };
   return { kind: "digest", data: { kind, count: records, since: sentAt, earliestCeaseBy } };
 };

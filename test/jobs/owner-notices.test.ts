@@ -107,6 +107,16 @@ describe("notices to owners", () => {
     expect((await listSubjectsTo(otherOwnerEmail)).length).toBe(1);
   });
 
+  test("are reported in a digest if the operator has shortened the time between emails while they waited", async () => {
+    for (let n = 0; n < 3; n += 1) await writeNotice(withdrawalNotice);
+    await advanceTime(0);
+    const services = await loadPlatform();
+    const limits = { ...services.config.limits, OWNER_NOTICES: { ...services.config.limits.OWNER_NOTICES, seconds: 60 } };
+    vi.setSystemTime(Date.now() + hour);
+    await relayMail({ ...services, config: { ...services.config, limits } });
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone withdrew consent", "2 more consent withdrawals"]);
+  });
+
   test("are emailed immediately again after an hour without one", async () => {
     await withdraw();
     await listSubjectsTo(ownerEmail);
