@@ -10,6 +10,7 @@ import { batch, type Database } from "./database.ts";
 import { isTriggerError } from "./faults.ts";
 import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 import {
+  accountWithdrawals,
   businesses,
   ceaseAcknowledgements,
   certificates,
@@ -102,11 +103,13 @@ const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdraw
  * the person's certificates.
  */
 const isErasureDue = (now: Instant) => {
+  const { addressIndex, businessId: ofBusiness } = accountWithdrawals;
   const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
   return allOf(
     isNull(subjectErasedAt),
     sql`${erasableAt} <= ${now}`,
     notExistsIn(withdrawalWork, eq(withdrawalWork.businessId, businessId), isOfPerson),
+    notExistsIn(accountWithdrawals, sql`${ofBusiness} in (${businessId}, '')`, hasAddress(sql`${addressIndex}`)),
   );
 };
 

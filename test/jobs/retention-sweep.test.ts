@@ -137,6 +137,25 @@ describe("a certificate whose retention has ended", () => {
     expect(await readErasedAt(second.certId)).not.toBeNull();
   });
 
+  test.each([
+    ["the business", world.acme.id],
+    ["every business", ""],
+  ])("keeps its personal data while a withdrawal from %s by the person's account is still being processed", async (_, businessId) => {
+    const { certId } = await issueToNewPerson();
+    await endRetention(certId);
+    await env.DB.prepare(
+      `INSERT INTO account_withdrawals (address_index, business_id, withdrawn_at, next_at)
+       SELECT email_indexes ->> 0, ?, ?, 9e15 FROM certificates WHERE id = ?`,
+    )
+      .bind(businessId, now, certId)
+      .run();
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await readErasedAt(certId)).toBeNull();
+    await env.DB.exec("DELETE FROM account_withdrawals");
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await readErasedAt(certId)).not.toBeNull();
+  });
+
   test("is erased at the time stated on it, not a millisecond earlier", async () => {
     const { certId } = await issueToNewPerson();
     const until = Date.parse((await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.retention_until);
