@@ -7,6 +7,9 @@ import type { JournalEntry, KeyedReceipt } from "./entry.ts";
 /** The maximum size of an entry's texts in bytes. The platform stores at most 2 MB in a row, including its short columns. */
 const maxEntryBytes = 1_900_000;
 
+/** A batch of large entries must fit in the object's memory, and the database must be able to finish it before the timeout. */
+const maxBatchBytes = 5_000_000;
+
 type StoredStatement = readonly [textId: number, params: readonly unknown[]];
 
 const storeText = (sql: SqlStorage, text: string): number => {
@@ -101,9 +104,17 @@ export interface WaitingEntry extends Pick<JournalEntry, "certId" | "fingerprint
   readonly refusals: number;
 }
 
-type EntryRow = { ord: number; cert_id: string; fingerprint: string; refusals: number; statements: string; twin_statements: string };
+type EntryRow = {
+  ord: number;
+  cert_id: string;
+  fingerprint: string;
+  refusals: number;
+  statements: string;
+  twin_statements: string;
+  bytes: number;
+};
 
-const placingColumns = "ord, cert_id, fingerprint, refusals, statements, twin_statements";
+const placingColumns = "ord, cert_id, fingerprint, refusals, statements, twin_statements, bytes";
 
 const toWaitingEntry = (sql: SqlStorage, row: EntryRow): WaitingEntry => ({
   ord: row.ord,
@@ -114,12 +125,23 @@ const toWaitingEntry = (sql: SqlStorage, row: EntryRow): WaitingEntry => ({
   twinStatements: loadStatements(sql, row.twin_statements),
 });
 
-/** Lists the entries that the database has refused least often, oldest first. */
-export const listWaiting = (sql: SqlStorage, max: number): WaitingEntry[] =>
-  sql
-    .exec<EntryRow>(`SELECT ${placingColumns} FROM entry WHERE refusals = (SELECT MIN(refusals) FROM entry) ORDER BY ord LIMIT ?`, max)
-    .toArray()
-    .map((row) => toWaitingEntry(sql, row));
+/**
+ * Lists up to `max` of the entries that the database has refused least often, oldest first. Returns fewer if they exceed `maxBatchBytes`,
+ * but at least one.
+ */
+export const listWaiting = (sql: SqlStorage, max: number): WaitingEntry[] => {
+  const rows: EntryRow[] = [];
+  let size = 0;
+  for (const row of sql.exec<EntryRow>(
+    `SELECT ${placingColumns} FROM entry WHERE refusals = (SELECT MIN(refusals) FROM entry) ORDER BY ord LIMIT ?`,
+    max,
+  )) {
+    size += row.bytes;
+    if (rows.length > 0 && size > maxBatchBytes) break;
+    rows.push(row);
+  }
+  return rows.map((row) => toWaitingEntry(sql, row));
+};
 
 export const findWaiting = (sql: SqlStorage, certId: CertId): WaitingEntry | null => {
   const [row] = sql.exec<EntryRow>(`SELECT ${placingColumns} FROM entry WHERE cert_id = ?`, certId).toArray();

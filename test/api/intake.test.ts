@@ -228,6 +228,20 @@ describe("POST /v1/consent while the database does not respond", () => {
     expect(await countWritten(response.body.data.cert_id)).toEqual(once);
   });
 
+  test("moves large entries to the database in small batches", async () => {
+    await setFault("hang");
+    const large = { entities: buildLongNames("n"), disclosure_text: "d".repeat(200_000) };
+    for (let sent = 0; sent < 5; sent += 1) expect((await submit(isolate, undefined, large)).status).toBe(201);
+    const left = await runInDurableObject(getJournal(), async (journal, { storage }) => {
+      await storage.deleteAlarm();
+      await endFault();
+      await journal.alarm();
+      return storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry").one().n;
+    });
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(5);
+  });
+
   test("returns 503 if the submission is too large for a row of the journal", async () => {
     await setFault("hang");
     const response = await submit(isolate, undefined, { entities: buildLongNames("名"), disclosure_text: "名".repeat(200_000) });
