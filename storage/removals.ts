@@ -1,5 +1,5 @@
 // Data removal requests, stored in the person's shard. The file of an affidavit is sealed, because it contains the person's email address.
-import { desc, eq, inArray, lt, lte, or, sql } from "drizzle-orm";
+import { desc, eq, inArray, isNull, lt, lte, or, sql, type SQL } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
 import type { Language } from "../core/language.ts";
@@ -10,7 +10,7 @@ import { isConstraintViolation } from "./faults.ts";
 import { bulkInsert } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { isExistingConsumer } from "./people.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, query } from "./query.ts";
 import { consumers, removals, removalTargets } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
@@ -107,9 +107,15 @@ export const listRemovalsByConsumer = (
   );
 };
 
-/** Lists up to `limit` removals that are unfinished or due for another check, oldest first. Reads no personal data. */
+/**
+ * Lists up to `limit` removals that are unfinished or due for another check, oldest first. Omits removals of erased accounts, because an
+ * operator can no longer process them. Reads no personal data.
+ */
 export const listWaitingRemovals = async (db: Database, now: Instant, limit: number) => {
-  const isWaiting = or(inArray(removals.status, ["requested", "in_progress"]), lte(removals.recheckAt, now));
+  const isWaiting = allOf(
+    or(inArray(removals.status, ["requested", "in_progress"]), lte(removals.recheckAt, now)) as SQL,
+    existsIn(consumers, eq(consumers.id, removals.consumerId), isNull(consumers.erasedAt)),
+  );
   const waiting = query.select({ id: removals.id }).from(removals).where(isWaiting).orderBy(removals.ord).limit(limit);
   const { id, status, requestedAt, recheckAt } = removals;
   const { rows, targets } = await batch(db, {

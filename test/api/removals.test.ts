@@ -129,6 +129,14 @@ describe("/v1/admin/removals", () => {
     expect((await readListedRemoval(id)).found).toBeUndefined();
   });
 
+  test("lists no removals of people who have deleted their account", async () => {
+    const person = await signInOnPlan();
+    const id = await requestId(person);
+    expect((await readListedRemoval(id)).found).toBeDefined();
+    expect((await call("/v1/me", { method: "DELETE", headers: person.headers })).status).toBe(200);
+    expect((await readListedRemoval(id)).found).toBeUndefined();
+  });
+
   test("shows a removal with the person's data, and records this in the person's history", async () => {
     const person = await signInOnPlan();
     const fields = { first_name: "Pat", city: "Springfield" };
