@@ -31,8 +31,22 @@ export {
   leftOut as relationToSQL,
 };
 
-// stripe: event notifications.
-export { leftOut as StripeEventNotificationHandler };
+// stripe: event notifications, and parts of its API that we do not call. The client's constructor creates an object for each part.
+class LeftOutResource {}
+export {
+  leftOut as StripeEventNotificationHandler,
+  LeftOutResource as CustomerResource,
+  LeftOutResource as InvoiceResource,
+  LeftOutResource as Issuing,
+  LeftOutResource as OAuthResource,
+  LeftOutResource as PaymentLinkResource,
+  LeftOutResource as PriceResource,
+  LeftOutResource as QuoteResource,
+  LeftOutResource as SubscriptionItemResource,
+  LeftOutResource as TestHelpers,
+  LeftOutResource as Treasury,
+  LeftOutResource as V2,
+};
 
 // @simplewebauthn/server: manufacturer certificates. webauthn.ts refuses passkeys that contain them before it calls the library.
 export {
