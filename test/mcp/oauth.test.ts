@@ -426,6 +426,8 @@ describe("a code", () => {
       [{ redirect_uri: "http://127.0.0.1:7778/callback" }, "400 invalid_grant"],
       [{ client_id: other }, "400 invalid_grant"],
       [{ client_id: "https://claude.ai/oauth/other" }, "400 invalid_grant"],
+      [{ client_id: "https://claude.ai/oauth/other", client_secret: "" }, "400 invalid_grant"],
+      [{ client_id: "https://claude.ai/oauth/other", client_secret: "guess" }, "401 invalid_client"],
       [{ client_id: `${client.slice(0, -1)}${client.endsWith("A") ? "B" : "A"}` }, "401 invalid_client"],
       [{ client_id: client.replace("dcr_", "dcr_A") }, "401 invalid_client"],
       [{ client_id: "somebody" }, "401 invalid_client"],

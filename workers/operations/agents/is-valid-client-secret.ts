@@ -5,12 +5,14 @@ import { isRegisteredClientSecret, parseRegisteredClient } from "./registered-cl
 
 /**
  * Returns true if the secret is correct for this client. Registered clients that are not public send the secret from their registration.
- * Public clients and clients with a metadata document must not send a secret. Instead, their authorization codes are bound to their ID.
+ * Public clients and clients with a metadata document must not send a secret. Instead, their authorization codes are bound to their ID. An
+ * empty secret counts as none (RFC 6749 section 3.2).
  */
-export const isValidClientSecret = async (services: Stores, id: string, secret: string | null): Promise<boolean> => {
+export const isValidClientSecret = async (services: Stores, id: string, sent: string | null): Promise<boolean> => {
+  const secret = sent === "" ? null : sent;
   if (!id.startsWith(registeredClientPrefix)) return parseDocumentUrl(id) !== null && secret === null;
   const client = await parseRegisteredClient(services, id);
   if (client === null) return false;
-  if (client.authentication === "none") return secret === null || secret === "";
+  if (client.authentication === "none") return secret === null;
   return secret !== null && isRegisteredClientSecret(services, id, secret);
 };
