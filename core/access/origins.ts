@@ -29,6 +29,9 @@ export const getOriginRules = (
 
 const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1"]);
 const maxPageUrlLength = 2_048;
+// RFC 1035 2.3.4. No browser has opened a page on a longer host, because DNS cannot resolve it.
+const maxHostLength = 253;
+const maxLabelLength = 63;
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const hiddenCharacterPattern = /[\p{White_Space}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 
@@ -47,10 +50,12 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
 
 /**
  * Returns whether the URL's scheme and port are accepted: https on its default port or, for a local host that the rules allow, plain http
- * or a different port. Also refuses an empty label (such as after a trailing dot) and `*`, which the URL parser accepts in a host.
+ * or a different port. Also refuses an empty label (such as after a trailing dot), `*`, and names and labels that are too long, all of which
+ * the URL parser accepts in a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
-  if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;
+  const isLabel = (label: string): boolean => label !== "" && label.length <= maxLabelLength && !label.includes("*");
+  if (url.hostname.length > maxHostLength || !url.hostname.split(".").every(isLabel)) return false;
   if (url.protocol === "https:") return url.port === "" || (rules.allowsLocalHttp && localHosts.has(url.hostname));
   return isLocalHttp(url, rules);
 };
