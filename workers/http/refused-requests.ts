@@ -9,9 +9,13 @@ import { recordRefusedRequest } from "../operations/portal/record-refused-reques
 import { getErrorKind } from "../log.ts";
 import type { AppEnv } from "./context.ts";
 
+const maxHostLength = 300; // longer than any host that exists, with its port; the URL parser accepts hosts of any length
+
+/** Returns the host of a URL; null if the value is not a URL, or if its host is too long to be stored. */
 const getHost = (url: unknown): string | null => {
   if (typeof url !== "string" || !URL.canParse(url)) return null;
-  return new URL(url).host || null;
+  const { host } = new URL(url);
+  return host === "" || host.length > maxHostLength ? null : host;
 };
 
 interface RefusedRequestInput {

@@ -86,6 +86,12 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     expect(JSON.stringify(stored)).not.toContain(marker);
   });
 
+  test("stores no host that is too long to exist, because anyone who knows a client ID can send one", async () => {
+    const refused = await submitConsent({ ...buildSubmission(), page_url: `https://${"long.".repeat(10_000)}example` });
+    expect(refused.status).toBe(400);
+    expect((await waitForRecord(refused.body.request_id)).body.data.page_host).toBeNull();
+  });
+
   test("returns 404 to another business, for a successful request and for an unknown ID, and 401 without a session", async () => {
     const successful = await submitConsent(buildSubmission());
     expect(successful.status).toBe(201);
