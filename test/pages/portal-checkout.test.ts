@@ -150,6 +150,15 @@ describe("a refused checkout", () => {
   });
 });
 
+test("is offered for the Enterprise plan only if the provider bills it, because a checkout would replace it with Business", async () => {
+  await env.DB.prepare("UPDATE businesses SET plan = 'enterprise' WHERE id = ?").bind(free.id).run();
+  const agreed = await openPage(owner, "/portal/billing");
+  expect([hasCheckoutLink(agreed), getPageText(agreed)]).toEqual([false, expect.stringContaining("To change your plan, contact us.")]);
+  expect((await sendProviderEvent(createCustomer(free.id, "enterprise").checkout(0))).status).toBe(200);
+  const billed = await openPage(owner, "/portal/billing");
+  expect([hasCheckoutLink(billed), getPageText(billed)]).toEqual([true, expect.stringContaining("Manage subscription")]);
+});
+
 test("requests the same checkout page from the provider when clicked twice", async () => {
   const calls = mockProvider();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });

@@ -5,14 +5,11 @@ import type { PurchasablePlan } from "../../../core/billing/plans.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { minuteMs } from "../../../core/time.ts";
-import type { BillingCustomer } from "../../../storage/billing.ts";
 import type { BillingDependencies } from "./dependencies.ts";
-import { checkPayable, getAccountId, type PaymentRefusal } from "./payment-access.ts";
+import { checkPayable, getAccountId, hasSubscription, type PaymentRefusal } from "./payment-access.ts";
 
 /** Requests for the same account and plan in the same ten-minute interval open the same checkout page. */
 const pageReuseMs = 10 * minuteMs;
-
-const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";
 
 /**
  * Returns the URL of the provider's page: the billing portal for a subscriber, otherwise a checkout. Can return `billing_unavailable` and

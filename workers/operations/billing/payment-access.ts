@@ -19,6 +19,9 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
   return session.role === "owner" ? ok(true) : refuse("owner_required");
 };
 
+/** Returns true if the customer has a running subscription to a paid plan. */
+export const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";
+
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 
 /**
