@@ -178,6 +178,15 @@ describe("certificate status", () => {
     expect(extractText(page.document)).toContain("It isn’t evidence of consent.");
   });
 
+  test("says when the business received a withdrawal that it recorded, because the deadline counts from that time", async () => {
+    const { cert_id } = await issueCertificate();
+    const headers = { authorization: `Bearer ${world.acme.keys.live}`, "content-type": "application/json" };
+    const body = JSON.stringify({ method: "phone", received_at: "2026-11-20T10:00:00.000Z" });
+    expect((await call(`/v1/certs/${cert_id}/withdrawals`, { method: "POST", headers, body })).status).toBe(201);
+    const timeline = extractWords(findSection(await open(cert_id), "timeline"));
+    expect(timeline).toMatch(/Withdrawal request received by the business ?20 November 2026.*By the end of 4 December 2026/);
+  });
+
   test("says that a certificate is withdrawn, and no longer how to withdraw", async () => {
     const { cert_id } = await issueCertificate();
     await insertWithdrawal(env.DB, cert_id).run();

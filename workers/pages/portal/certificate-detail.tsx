@@ -247,6 +247,7 @@ const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null 
     ...done(certificate.issuedAt, history.issued),
     ...done(loggedAt, history.logged),
     ...done(anchor?.status === "anchored" ? anchor.anchoredAt : null, history.anchored),
+    ...[...new Set(ends.map(({ receivedAt }) => receivedAt))].flatMap((at) => done(at, history.received)),
     ...ends.map(({ name, withdrawnAt, method }) => ({
       at: withdrawnAt,
       kind: "withdrawn" as const,

@@ -1,6 +1,6 @@
 // The timeline of a certificate: what has happened, followed by what is still pending.
 import type { Child, FC } from "hono/jsx";
-import type { PublishedAnchor } from "../../../core/certificates/published-certificate.ts";
+import type { PublishedAnchor, PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
@@ -137,6 +137,12 @@ const listEntityWithdrawalItems = (
   return [...withdrawals, ...acknowledged, ...(late.length > 0 ? [overdue] : [])];
 };
 
+/** Lists when the business received the requests that it recorded as withdrawals. Their deadlines count from these times. */
+const listReceivedItems = ({ withdrawal, entitiesWithdrawn }: PublishedCertificate, text: string): TimelineItem[] => {
+  const times = new Set([...entitiesWithdrawn, ...(withdrawal === null ? [] : [withdrawal])].map(({ receivedAt }) => receivedAt));
+  return [...times].flatMap((at) => (at === null ? [] : [{ at, text }]));
+};
+
 /** Lists the entries in chronological order, with pending ones last. */
 export const CertificateTimeline: FC<TimelineProps> = (props) => {
   const pageContext = usePageContext();
@@ -147,6 +153,7 @@ export const CertificateTimeline: FC<TimelineProps> = (props) => {
     { at: certificate.issuedAt, text: messages.issued, boundMember: "timestamp" },
     { at: loggedAt, text: loggedAt === null ? messages.loggedPending : messages.logged },
     ...(anchor === null ? [] : [createAnchorItem(anchor, messages.anchored, messages.anchoredPending, messages.anchoredPendingNote)]),
+    ...listReceivedItems(certificate, messages.withdraw.receivedByBusiness),
     ...listEntityWithdrawalItems(props, pageContext),
     ...listWithdrawalItems(props, pageContext),
     ...(subjectErasedAt === null ? [] : [{ at: subjectErasedAt, text: messages.erasedAt }]),

@@ -446,6 +446,7 @@ export const messages = {
       logged: "Recorded in the audit log",
       anchored: "Recorded in the public log",
       anchoring: "Waiting for the public log",
+      received: "Withdrawal request received",
       withdrawn: "Withdrawn",
       withdrawnFor: "Withdrawn for {name}",
       methods: {

@@ -255,6 +255,7 @@ export const messages = {
     receiptHint: "It proves when you withdrew. Anyone can check it without us.",
     back: "Back to the certificate",
     summary: "Withdrawn {date}. The recipients must stop contacting the person by the end of {day} (UTC).",
+    receivedByBusiness: "Withdrawal request received by the business",
     recordedByBusiness: "Withdrawal recorded by the business",
     revocationAnchored: "Withdrawal recorded in the public log",
     revocationPending: "Withdrawal not in the public log yet",

@@ -260,6 +260,7 @@ export const messages: PublicMessages = {
     receiptHint: "Demuestra cuándo retiró su consentimiento. Cualquiera puede comprobarlo sin nosotros.",
     back: "Volver al certificado",
     summary: "Retirado el {date}. Los destinatarios deben dejar de contactar a la persona a más tardar el {day} (UTC).",
+    receivedByBusiness: "Solicitud de retiro recibida por la empresa",
     recordedByBusiness: "Retiro registrado por la empresa",
     revocationAnchored: "Retiro inscrito en el registro público",
     revocationPending: "El retiro aún no está en el registro público",

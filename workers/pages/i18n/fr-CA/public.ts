@@ -267,6 +267,7 @@ export const messages: PublicMessages = {
     receiptHint: "Il prouve à quel moment vous avez retiré votre consentement. Tout le monde peut le vérifier sans passer par nous.",
     back: "Retour au certificat",
     summary: "Retiré le {date}. Date limite pour cesser les communications\u00a0: le {day} (UTC).",
+    receivedByBusiness: "Demande de retrait reçue par l’entreprise",
     recordedByBusiness: "Retrait consigné par l’entreprise",
     revocationAnchored: "Retrait inscrit au registre public",
     revocationPending: "Retrait pas encore inscrit au registre public",
