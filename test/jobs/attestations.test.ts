@@ -2,6 +2,7 @@
 // witnesses and timestamp authorities can attest it later. An attestor never delays anchoring.
 import { openShards } from "../../storage/shards.ts";
 import { firstShard } from "../../core/ids.ts";
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { areBytesEqual, encodeUtf8 } from "../../core/bytes.ts";
@@ -24,7 +25,8 @@ import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.
 import { checkpointLedgers } from "../../workers/background/ledger-checkpoint.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { createProofServices, type CheckpointAttestor } from "../../workers/platform/create-proof-services.ts";
-import { getPlatform } from "../../workers/platform/create-platform.ts";
+import { buildApp } from "../../workers/app.ts";
+import { createPlatform, getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { buildAuditRow, toAuditLog, toChainTag } from "../support/audit.ts";
 import { createSecret } from "../support/note-keys.ts";
@@ -421,6 +423,24 @@ describe("a checkpoint of the ledger", () => {
     expect((await listRows(origin)).find(({ kind }) => kind === "rfc3161")?.status).toBe("pending");
     resolveHanging();
     await run;
+  });
+
+  test("is not sent to an authority whose key has expired, but verifiers still get that key", async () => {
+    const authorities = ["old", "new"].map((name) => ({
+      name: `${name}.example`,
+      url: `https://${name}.example/tsr`,
+      spki_sha256: "ab".repeat(32),
+      ...(name === "old" && { valid_to: "2026-01-01T00:00:00.000Z" }),
+    }));
+    const changed = { ...env, TIMESTAMP_AUTHORITIES: JSON.stringify(authorities) } as unknown as Env;
+    const platform = await createPlatform(changed);
+    expect(platform.attestors.filter(({ kind }) => kind === "rfc3161").map(({ name }) => name)).toEqual(["new.example"]);
+    const response = await buildApp(platform).fetch(
+      new Request("http://svc.test/.well-known/svc-trust.json"),
+      changed,
+      createExecutionContext(),
+    );
+    expect(await response.json()).toMatchObject({ tsa: [{ name: "old.example" }, { name: "new.example" }] });
   });
 
   test("goes to the mirrors as a statement, unlike statements about certificates", async () => {

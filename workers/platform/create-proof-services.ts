@@ -3,12 +3,12 @@
 import { firstShard, type RandomBytes, type ShardId } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
-import { defaultValidFrom } from "../../core/ledger/key-validity.ts";
+import { defaultValidFrom, isKeyInUse } from "../../core/ledger/key-validity.ts";
 import { getAuditOrigin, getLedgerOrigin, getWitnessName } from "../../core/ledger/log-names.ts";
 import { formatVkey, keyKinds, parseSkey, type KeyKind, type VerifierKey } from "../../core/ledger/note.ts";
 import type { TrustedLogKey } from "../../core/ledger/receipt.ts";
 import type { MirrorSettings } from "../../core/ledger/settings.ts";
-import type { Clock } from "../../core/time.ts";
+import { toIso, type Clock } from "../../core/time.ts";
 import { listEarlierKeys, noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 import { createTimestampAttestor } from "../adapters/attestor-rfc3161.ts";
 import { createWitnessAttestor } from "../adapters/attestor-witness.ts";
@@ -168,10 +168,13 @@ export const createProofServices = async (
         // The witness that a ledger runs does not cosign that ledger's own checkpoints.
         scope: url === ledger.url ? ("guard" as const) : ("every log" as const),
       })),
-      ...config.authorities.map((authority) => ({
-        ...createTimestampAttestor(authority, sendToNetwork, random, clock),
-        scope: "every log" as const,
-      })),
+      // An authority whose keys have expired is only listed so that its earlier timestamps can still be verified.
+      ...config.authorities
+        .filter(({ pins }) => pins.some((pin) => isKeyInUse(pin, toIso(clock()))))
+        .map((authority) => ({
+          ...createTimestampAttestor(authority, sendToNetwork, random, clock),
+          scope: "every log" as const,
+        })),
     ],
     anchorKey,
   };
