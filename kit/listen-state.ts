@@ -1,28 +1,31 @@
-// Stores the state of `svc listen` between runs: the feed position and the signing secret. The file is in `.svc` in the current folder.
-// Because the secret stays the same, a receiver needs to be configured only once.
+// Stores the state of `svc listen` between runs: the signing secret and the position in each feed. The file is in `.svc` in the current
+// folder. Because the secret stays the same, a receiver needs to be configured only once.
+import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../core/access/entitlement.ts";
 
 const stateFolder = ".svc";
 
-export interface ListenState {
-  /** URL of the service to which the cursor belongs. */
-  readonly api: string;
+interface ListenState {
   readonly secret: string;
-  /** The `seq` of the event after which the next run starts, or null if no position is saved. */
-  readonly cursor: number | null;
+  /** For each feed, identified by `buildFeedId`, the `seq` of the event after which the next run starts. */
+  readonly positions: Readonly<Record<string, number>>;
 }
+
+/** Identifies a feed. Every account has its own feed, so the ID depends on the API key. The key cannot be computed from it. */
+export const buildFeedId = (api: string, apiKey: string): string => createHash("sha256").update(`${api} ${apiKey}`).digest("hex");
+
+const isPosition = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const getStatePath = (environment: Environment): string => join(stateFolder, `listen-${environment}.json`);
 
 /** Returns the saved state. Returns null if there is none or it is invalid. */
 export const loadListenState = (environment: Environment): ListenState | null => {
   try {
-    const { api, secret, cursor } = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState>;
-    const isCursor = cursor === null || (Number.isSafeInteger(cursor) && (cursor as number) >= 0);
-    if (typeof api !== "string" || !/^whsec_\S+$/.test(secret ?? "") || !isCursor) return null;
-    return { api, secret: secret as string, cursor: cursor ?? null };
+    const { secret, positions = {} } = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState>;
+    if (!/^whsec_\S+$/.test(secret ?? "") || !Object.values(positions).every(isPosition)) return null;
+    return { secret: secret as string, positions };
   } catch {
     return null;
   }

@@ -5,7 +5,7 @@ import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core
 import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";
 import { createSvc, type Event } from "./client.ts";
 import { formatClockTime, toExitCode, followFeed, parseStartPosition, fetchHead } from "./feed.ts";
-import { saveListenState, loadListenState, type ListenState } from "./listen-state.ts";
+import { buildFeedId, saveListenState, loadListenState } from "./listen-state.ts";
 
 export const listenHelp = `Usage: svc listen --forward-to <url> [options]
 
@@ -14,7 +14,7 @@ export const listenHelp = `Usage: svc listen --forward-to <url> [options]
   --forward-to <url>   for example http://localhost:3000/hook
   --types <a,b>        forward only these event types
   --from <position>    start (the first event), now (only new events) or a number n (events after seq n).
-                       Default: where the last run stopped; now on the first run
+                       Default: where the last run with this key stopped; now on the first run
   --retry              post an event again until the receiver responds with 2xx. Default: any response counts
   --once               exit after the last existing event
   --live               allow a live key; live events contain data about real people
@@ -108,18 +108,17 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     const head = await fetchHead(svc, signal);
     const savedState = loadListenState(environment);
     const secret = savedState?.secret ?? generateSecret();
-    const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
+    const feedId = buildFeedId(api, key);
+    const position = from ?? savedState?.positions[feedId] ?? "now";
     // A position after the newest event belongs to a different feed, for example because the database was reset. New events would have
     // lower numbers and be skipped, so start at the newest event.
     const start = position === "now" || position > head ? head : position;
-    let state: ListenState = { api, secret, cursor: start };
-    saveListenState(environment, state);
+    // Reads the file each time, because the command may also be running with another API key.
+    const saveCursor = (cursor: number): void =>
+      saveListenState(environment, { secret, positions: { ...loadListenState(environment)?.positions, [feedId]: cursor } });
+    saveCursor(start);
     printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
     printLine(`Signing secret: ${secret} (the same in every run)`);
-    const saveCursor = (cursor: number): void => {
-      state = { ...state, cursor };
-      saveListenState(environment, state);
-    };
     const receiver = { target, secret, shouldRetry: options.flags.has("--retry"), signal };
     const followOptions = { svc, types: options.values.get("--types"), isOnce: options.flags.has("--once"), signal, saveCursor };
     await followFeed({ ...followOptions, handleEvent: (event) => forwardEvent(receiver, event) }, start);

@@ -270,13 +270,29 @@ describe("svc listen and svc trigger", () => {
     received.length = 0;
     await runSvc([...listenCommand, "--from", "now"]);
     expect(listEvents()).toEqual([]);
-    const kept = join(folder, ".svc/listen-sandbox.json");
-    const { secret } = JSON.parse(readFileSync(kept, "utf8")) as { secret: string };
-    writeFileSync(kept, JSON.stringify({ api: "https://elsewhere.example", secret, cursor: 1 }));
-    const { output } = await runSvc(listenCommand);
+    const { seq } = await trigger("share.created");
+    const host = new URL(service.origin).hostname === "localhost" ? "127.0.0.1" : "localhost";
+    const elsewhere = await runSvc(listenCommand, { SVC_API: `http://${host}:${new URL(service.origin).port}` });
+    expect(elsewhere.output).toContain(`after seq ${seq} `);
     expect(listEvents()).toEqual([]);
-    expect(extractSecret(output)).toBe(secret);
-    expect(output).toContain(`after seq ${all.length}`);
+    const { output } = await runSvc(listenCommand);
+    expect(listEvents().map((event) => event.seq)).toEqual([seq]);
+    expect(extractSecret(output)).toBe(extractSecret(elsewhere.output));
+  });
+
+  test("keep a position for each account", async () => {
+    const listenCommand = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
+    const otherAccount = { SVC_API_KEY: service.world.other.keys.sandbox };
+    await runSvc(["trigger", "share.created"], otherAccount);
+    await runSvc([...listenCommand, "--from", "1"]);
+    const { seq } = await trigger("share.created");
+    received.length = 0;
+    const { output } = await runSvc(listenCommand, otherAccount);
+    expect(output).toContain("after seq 1 ");
+    await runSvc(["trigger", "share.created"], otherAccount);
+    await runSvc(listenCommand);
+    await runSvc(listenCommand, otherAccount);
+    expect(listEvents().map((event) => event.seq)).toEqual([seq, 2]);
   });
 
   test("post once regardless of the response, and with --retry until it is 2xx", async () => {
