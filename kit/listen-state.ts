@@ -1,9 +1,9 @@
 // Stores the state of `svc listen` between runs: the signing secret and the position in each feed. The file is in `.svc` in the current
 // folder. Because the secret stays the same, a receiver needs to be configured only once.
-import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../core/access/entitlement.ts";
+import { sha256Hex } from "../core/hash.ts";
 
 const stateFolder = ".svc";
 
@@ -14,7 +14,7 @@ interface ListenState {
 }
 
 /** Identifies a feed. Every account has its own feed, so the ID depends on the API key. The key cannot be computed from it. */
-export const buildFeedId = (api: string, apiKey: string): string => createHash("sha256").update(`${api} ${apiKey}`).digest("hex");
+export const buildFeedId = (api: string, apiKey: string): string => sha256Hex(`${api} ${apiKey}`);
 
 const isPosition = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
