@@ -192,7 +192,7 @@ export const en = {
     intro:
       "{business} had until the end of {date} (UTC) to confirm that they’ve stopped contacting you. They haven’t confirmed, but they may have stopped.",
     action: "View the share",
-    hint: "It shows what you shared and when you stopped sharing it, with proof of both.",
+    hint: "It shows what you shared and when sharing stopped, with proof of both.",
     contactedTitle: "Still being contacted?",
     contacted: "File a complaint with your state attorney general or data protection authority. Include the share ID above.",
     contactedContact:

@@ -193,7 +193,7 @@ export const es: MailMessages = {
     intro:
       "{business} tenía hasta el {date} (UTC) para confirmar que dejó de contactarle. No lo ha confirmado, pero es posible que ya haya dejado de hacerlo.",
     action: "Ver el permiso",
-    hint: "La página del permiso muestra lo que compartió y cuándo dejó de compartirlo, con evidencia de ambas cosas.",
+    hint: "La página del permiso muestra lo que compartió y cuándo se dejó de compartir, con evidencia de ambas cosas.",
     contactedTitle: "¿Le siguen contactando?",
     contacted:
       "Presente una queja ante la fiscalía general de su estado o su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",

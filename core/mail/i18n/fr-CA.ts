@@ -197,7 +197,7 @@ export const frCa: MailMessages = {
     intro:
       "{business} avait jusqu’au {date} (UTC) pour confirmer la fin des communications avec vous. L’entreprise ne l’a pas confirmée, mais elle a peut-être cessé de communiquer avec vous.",
     action: "Voir le partage",
-    hint: "La page montre ce que vous avez partagé et la date à laquelle vous avez arrêté le partage, preuves à l’appui.",
+    hint: "La page montre ce que vous avez partagé et la date à laquelle le partage a été arrêté, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",
     contacted: "Portez plainte auprès de votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
     contactedContact:

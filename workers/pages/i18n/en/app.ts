@@ -27,7 +27,7 @@ export const messages = {
   noneEndedAdvice: "Consents will appear here after they end.",
   seeCurrent: "View current consents",
   noneCurrent: "No current consents",
-  noneCurrentAdvice: "No one has your details or your consent right now.",
+  noneCurrentAdvice: "You’re not sharing your details with anyone, and no consent is active.",
   seeEnded: "View ended consents",
   onlyNewest: "Only your 500 newest shares are shown.",
   forPurpose: "For:",

@@ -27,7 +27,7 @@ export const messages: AppMessages = {
   noneEndedAdvice: "Los consentimientos aparecerán aquí cuando terminen.",
   seeCurrent: "Ver los consentimientos vigentes",
   noneCurrent: "No hay consentimientos vigentes",
-  noneCurrentAdvice: "En este momento nadie tiene sus datos ni su consentimiento.",
+  noneCurrentAdvice: "Usted no comparte sus datos con nadie, y ningún consentimiento está vigente.",
   seeEnded: "Ver los consentimientos terminados",
   onlyNewest: "Solo se muestran sus 500 permisos más recientes.",
   forPurpose: "Para:",

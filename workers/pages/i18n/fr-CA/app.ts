@@ -28,7 +28,7 @@ export const messages: AppMessages = {
   noneEndedAdvice: "Les consentements auxquels vous mettez fin ou qui arrivent à échéance apparaîtront ici.",
   seeCurrent: "Voir les consentements en cours",
   noneCurrent: "Aucun consentement en cours",
-  noneCurrentAdvice: "Personne n’a vos renseignements ni votre consentement en ce moment.",
+  noneCurrentAdvice: "Vous ne partagez vos renseignements avec personne, et aucun consentement n’est en vigueur.",
   seeEnded: "Voir les consentements terminés",
   onlyNewest: "Seuls vos 500 partages les plus récents sont affichés.",
   forPurpose: "But\u00a0:",
