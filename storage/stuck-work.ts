@@ -6,7 +6,20 @@ import { batch, type Database, type Found } from "./database.ts";
 import { allOf, existsIn, notExistsIn, query } from "./query.ts";
 import { hasUnrecordedEntry, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
-import { anchors, auditEntries, changeExceptions, changes, ledgerState, mailOutbox, outbox, policyPages } from "./schema.ts";
+import {
+  accountErasures,
+  accountWithdrawals,
+  anchors,
+  auditEntries,
+  changeExceptions,
+  changes,
+  consumers,
+  ledgerState,
+  mailOutbox,
+  outbox,
+  policyPages,
+  withdrawalWork,
+} from "./schema.ts";
 
 const stuckAfterMs = 10 * minuteMs; // a job attempts this work every minute
 
@@ -40,6 +53,7 @@ export const listStuckWork = async (db: Database, now: Instant) => {
     lte(changes.at, before),
   );
   const waiting = sql`(select ${anchors.createdAt} as since from ${anchors} where ${open} union all select ${changes.at} from ${changes} where ${unread})`;
+  const unfinished = sql`(select ${withdrawalWork.withdrawnAt} as since from ${withdrawalWork} union all select ${accountWithdrawals.withdrawnAt} from ${accountWithdrawals})`;
   const oldestChanges = query.select({ ord: changes.ord }).from(changes).orderBy(changes.ord).limit(maxJudgedChanges);
   const counts = {
     audit: countWaiting(
@@ -58,6 +72,16 @@ export const listStuckWork = async (db: Database, now: Instant) => {
     events: countWaiting(db, changes, changes.at, allOf(isUnplacedEvent, lte(changes.at, before))),
     mail: countWaiting(db, mailOutbox, mailOutbox.createdAt, lte(mailOutbox.createdAt, before)),
     policies: countWaiting(db, policyPages, policyPages.createdAt, lte(policyPages.createdAt, before)),
+    withdrawals: db
+      .select({ count: count().as("stuck"), since: sql<Instant | null>`min(since)`.as("since") })
+      .from(unfinished)
+      .where(sql`since <= ${before}`),
+    account_erasures: countWaiting(
+      db,
+      consumers,
+      consumers.erasedAt,
+      allOf(lte(consumers.erasedAt, before), inArray(consumers.id, query.select({ id: accountErasures.consumerId }).from(accountErasures))),
+    ),
     subscription_ends: countWaiting(
       db,
       outbox,

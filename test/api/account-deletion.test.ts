@@ -5,6 +5,7 @@ import { minuteMs } from "../../core/time.ts";
 import type { ConsumerId } from "../../core/ids.ts";
 import { openDatabase, type Database } from "../../storage/database.ts";
 import { maxSweptInRequest, listOverdueShares } from "../../storage/share-sweep.ts";
+import { listStuckWork } from "../../storage/stuck-work.ts";
 import type { Vault } from "../../storage/vault.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -283,6 +284,8 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
     expect((await getWithApiKey(`/v1/shares/${far.share.id}`, worldInSecondShard.acme.keys.live)).body.data.status).toBe("active");
     expect((await person.put("/v1/me/fields", { city: "Elsewhere" })).status).toBe(401);
     await expect(grantShare(person)).rejects.toThrow("not granted");
+    const stuck = await listStuckWork(openDatabase(env.DB), Date.now() + 11 * minuteMs);
+    expect(stuck.filter(({ kind }) => kind === "account_erasures")).toMatchObject([{ count: 1 }]);
 
     await settleShares({ ...platform, clock: () => Date.now() + 2 * minuteMs });
     for (const [share, key] of [

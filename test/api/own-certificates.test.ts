@@ -2,7 +2,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
-import type { Database } from "../../storage/database.ts";
+import { openDatabase, type Database } from "../../storage/database.ts";
+import { listStuckWork } from "../../storage/stuck-work.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { buildJsonRequest } from "../support/people.ts";
@@ -172,6 +173,8 @@ describe("POST /v1/me/certificates/withdraw", () => {
     expect(repeated.body.data).toMatchObject({ withdrawn: 0, pending: true });
     await settleShares({ ...platform, clock: () => now });
     expect(await readStatus(issued.certId)).toBe("active"); // the first request could still be running
+    const stuck = await listStuckWork(openDatabase(env.DB), now + 11 * minuteMs);
+    expect(stuck).toContainEqual({ kind: "withdrawals", count: 1, since: now });
     await settleShares({ ...platform, clock: () => now + 2 * minuteMs });
     expect(await readStatus(issued.certId)).toBe("revoked");
     expect((await withdraw(person, { scope: "everything" })).body.data).toMatchObject({ pending: false });

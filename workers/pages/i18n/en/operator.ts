@@ -24,6 +24,8 @@ const work: Readonly<Record<ServiceInspection["stuck"][number]["kind"], string>>
   events: "Events not yet in the event feed",
   mail: "Emails to send",
   policies: "Policy pages to save",
+  withdrawals: "Withdrawals to finish",
+  account_erasures: "Accounts to erase",
   subscription_ends: "Subscriptions to cancel",
 };
 
