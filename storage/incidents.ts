@@ -5,6 +5,7 @@ import { shownIncidentMs, type Incident } from "../core/incidents.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
+import { allOf } from "./query.ts";
 import { incidents } from "./schema.ts";
 
 /** More incidents than we expect in 90 days. */
@@ -30,11 +31,14 @@ export const insertIncident = async (db: Database, incident: Incident): Promise<
   await db.insert(incidents).values({ ...incident, components: [...incident.components], updates: [...incident.updates] });
 };
 
-export const updateIncident = async (db: Database, { id, impact, endedAt, updates }: Incident): Promise<void> => {
-  await db
+/** Changes an incident. Returns false and changes nothing if it has got another update since it was read (`before`). */
+export const updateIncident = async (db: Database, before: Incident, { impact, endedAt, updates }: Incident): Promise<boolean> => {
+  const { meta } = await db
     .update(incidents)
     .set({ impact, endedAt, updates: [...updates] })
-    .where(eq(incidents.id, id));
+    .where(allOf(eq(incidents.id, before.id), eq(incidents.updates, [...before.updates])))
+    .run();
+  return meta.changes > 0;
 };
 
 export const saveIncidentCopy = (kv: KVNamespace, shown: readonly Incident[]): Promise<void> =>

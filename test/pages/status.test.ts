@@ -97,6 +97,17 @@ describe("GET /status", () => {
 });
 
 describe("the operator's routes for incidents", () => {
+  test("keep both of two updates that are added at the same time", async () => {
+    const id = await open();
+    await Promise.all([post(`/${id}`, { text: "We found the cause." }), post(`/${id}`, { text: "Deliveries are catching up." })]);
+    const { updates } = (await service("/v1/admin/incidents", { headers: bearer })).body.data.incidents[0];
+    expect(updates.map(({ text }: { readonly text: string }) => text).sort()).toEqual([
+      "Deliveries are catching up.",
+      "We are looking for the cause.",
+      "We found the cause.",
+    ]);
+  });
+
   test("refuse other callers, unknown incidents and invalid texts", async () => {
     const id = await open();
     for (const headers of [{}, { authorization: "Bearer not-the-token-of-the-operator-of-this-service" }]) {

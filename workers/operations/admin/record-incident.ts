@@ -42,19 +42,27 @@ export interface IncidentChange {
   readonly hasEnded?: boolean | undefined;
 }
 
-/** Adds an update. If requested, also changes the impact, or ends or reopens the incident. Returns `not_found` for an unknown incident. */
+const maxAttempts = 3; // an attempt fails only if another update is added at the same moment
+
+/**
+ * Adds an update. If requested, also changes the impact, or ends or reopens the incident. Returns `not_found` for an unknown incident.
+ * Throws if other updates were added during each of three attempts.
+ */
 export const changeIncident = async (
   services: ReadDependencies,
   id: string,
   { text, impact, hasEnded }: IncidentChange,
 ): Promise<Result<Incident, "not_found">> => {
   const db = services.shards.get(firstShard);
-  const found = await findIncident(db, id);
-  if (found === null) return refuse("not_found");
-  const now = services.clock();
-  const endedAt = hasEnded === true ? (found.endedAt ?? now) : hasEnded === false ? null : found.endedAt;
-  const changed: Incident = { ...found, impact: impact ?? found.impact, endedAt, updates: [...found.updates, { at: now, text }] };
-  await updateIncident(db, changed);
-  await refreshCopy(services);
-  return ok(changed);
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const found = await findIncident(db, id);
+    if (found === null) return refuse("not_found");
+    const now = services.clock();
+    const endedAt = hasEnded === true ? (found.endedAt ?? now) : hasEnded === false ? null : found.endedAt;
+    const changed: Incident = { ...found, impact: impact ?? found.impact, endedAt, updates: [...found.updates, { at: now, text }] };
+    if (!(await updateIncident(db, found, changed))) continue;
+    await refreshCopy(services);
+    return ok(changed);
+  }
+  throw new Error("admin: the incident kept changing");
 };
