@@ -5,8 +5,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { PageFetchResult, PageRequest } from "../../core/access/outbound-page.ts";
 import { buildApp } from "../../workers/app.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
+import { StorageFault } from "../../storage/faults.ts";
 import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
+import type { Platform } from "../../workers/platform/platform.ts";
 import { callTool, createToken, createTokenWith, postToAgentServer, callMethod } from "../support/agents.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import {
@@ -753,7 +755,11 @@ describe("a program with a document", () => {
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
   /** Starts a new service for which every client document has this content. If it is null, their hosts are unreachable. */
-  const createDocumentService = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
+  const createDocumentService = async (
+    bodyOf: (url: string) => object | null | Promise<object | null>,
+    maxAge?: number,
+    changes: Partial<Platform> = {},
+  ) => {
     const requests: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {
       requests.push(request);
@@ -763,7 +769,7 @@ describe("a program with a document", () => {
       return { outcome: "page", page: { ...page, ...(maxAge !== undefined && { maxAgeSeconds: maxAge }) } };
     };
     const deployment = env as unknown as Env;
-    const app = buildApp(createServicesWith(await createPlatform(deployment), { fetchPage }));
+    const app = buildApp(createServicesWith(await createPlatform(deployment), { fetchPage, ...changes }));
     const send = async (path: string, init: RequestInit) => {
       const response = await app.fetch(new Request(`http://svc.test${path}`, init), deployment, createExecutionContext());
       return { status: response.status, headers: response.headers, text: await response.text() };
@@ -886,6 +892,30 @@ describe("a program with a document", () => {
     expect((await (await createDocumentService(() => null)).get(path)).status).toBe(400); // using the stored copy did not extend its lifetime
     await deleteExpired(await createPlatform(env as unknown as Env));
     expect(await countKeptClients()).toBe(0);
+  });
+
+  describe("while the first shard, which stores the copies of documents, does not respond", () => {
+    /** Only the copies are read through `get`. The person's records are read through `forId`, as if they were in another shard. */
+    const createServiceWithoutCopies = async (bodyOf: () => object | null) => {
+      const { shards } = await createPlatform(env as unknown as Env);
+      const getNone = (): never => {
+        throw new StorageFault("outage");
+      };
+      return createDocumentService(bodyOf, undefined, { shards: { ...shards, get: getNone } });
+    };
+
+    test("can be connected by a person in another shard", async () => {
+      const { allow } = await createServiceWithoutCopies(() => document);
+      const code = await allow(buildAuthorizePath(id, { redirect_uri }), await signInAsPat());
+      expect(describeOutcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
+    });
+
+    test("is known from the built-in list if its host does not respond either", async () => {
+      const { get } = await createServiceWithoutCopies(() => null);
+      const uri = { redirect_uri: "https://claude.ai/api/mcp/auth_callback" };
+      expect((await get(buildAuthorizePath("https://claude.ai/oauth/mcp-oauth-client-metadata", uri))).status).toBe(200);
+      expect((await get(buildAuthorizePath(id, { redirect_uri }))).status).toBe(503);
+    });
   });
 
   test("is used in its current version once its host changes it", async () => {

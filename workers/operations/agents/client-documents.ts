@@ -5,6 +5,7 @@ import { firstShard } from "../../../core/ids.ts";
 import { secondMs, minuteMs, dayMs } from "../../../core/time.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findSavedOAuthClient } from "../../../storage/oauth-clients.ts";
+import { runIsolated } from "../../log.ts";
 import type { Stores } from "../dependencies.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
@@ -60,7 +61,7 @@ export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.ge
 
 /**
  * Fetches a document. If the host did not return it or too many fetches are in progress, uses the saved copy or, if there is none, the
- * built-in list of known clients.
+ * built-in list of known clients. Throws if the client is not on this list and the database does not respond.
  */
 const loadClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
@@ -72,8 +73,10 @@ const loadClientDocument = async (services: AgentDependencies, url: URL): Promis
     const fetched = isAtLimit ? "unreached" : await fetchClientDocument(services, url);
     if (fetched !== "unreached") return fetched;
     const now = clock();
-    const client = (await findSavedOAuthClient(getClientCopyDatabase(services), url.href, now)) ?? findKnownClient(url);
-    return { client, fetchedAt: null, refetchAt: now + failureCacheMs };
+    const known = findKnownClient(url);
+    const findSaved = () => findSavedOAuthClient(getClientCopyDatabase(services), url.href, now);
+    const saved = await (known === null ? findSaved() : runIsolated(services, "agents", findSaved));
+    return { client: saved ?? known, fetchedAt: null, refetchAt: now + failureCacheMs };
   } finally {
     if (!isAtLimit) pendingOAuthReads.delete(url.href);
   }
