@@ -114,6 +114,27 @@ describe("the button is placed", () => {
     await visit.close();
   });
 
+  test("once, if the page is replaced by a copy of itself, as after the Back button with Turbo", async () => {
+    const visit = await visitShare(browser, fake);
+    await visit.page.waitForSelector(shareButtonSelector);
+    await visit.page.evaluate(() => {
+      const copy = document.body.cloneNode(true) as HTMLBodyElement;
+      for (const old of copy.querySelectorAll("script")) {
+        const tag = document.createElement("script");
+        for (const { name, value } of old.attributes) tag.setAttribute(name, value);
+        old.replaceWith(tag);
+      }
+      const last = copy.querySelector("script") as HTMLScriptElement;
+      last.onload = () => setTimeout(() => document.body.setAttribute("data-is-loaded", ""), 200);
+      document.body.replaceWith(copy);
+    });
+    await visit.page.waitForSelector("[data-is-loaded]");
+    expect(await visit.page.locator(shareButtonSelector).count()).toBe(1);
+    await share(visit);
+    expect(await readFormValues(visit.page)).toMatchObject(filledValues);
+    await visit.close();
+  });
+
   test("where a tag manager adds its tag, long after another svc tag has run", async () => {
     fake.settings.html = sharePage(fake, { attributes: { "data-mode": "consent" } });
     const visit = await visitShare(browser, fake);

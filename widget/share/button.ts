@@ -3,6 +3,8 @@
 
 import { getShareMessages } from "./messages.ts";
 
+export const buttonClassName = "svc-share";
+
 export interface ShareButton {
   root: HTMLElement;
   setLabel(text: "share" | "severed"): void;
@@ -24,7 +26,7 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
   const messages = getShareMessages(place);
 
   const root = document.createElement("div");
-  root.className = "svc-share";
+  root.className = buttonClassName;
   root.lang = messages.lang;
   const button = document.createElement("button");
   button.type = "button";

@@ -1,7 +1,7 @@
 // Entry point of the share part. svc.js loads it when the page has a share tag, or when its URL contains a response from the sheet.
 
 import { warnOwner } from "../misconfiguration.ts";
-import { createShareButton } from "./button.ts";
+import { buttonClassName, createShareButton } from "./button.ts";
 import { handleRedirectReturn } from "./redirect-return.ts";
 import { type ControlIdentifier, setControlIdentifier } from "./fill-form.ts";
 import { type ShareOffer, findForm, createOfferKey, offers } from "./offers.ts";
@@ -9,7 +9,7 @@ import { prepareProof, handleShareClick } from "./open-sheet.ts";
 import { listPending } from "./pending-requests.ts";
 import { listenForSheetMessages, startRequest } from "./active-requests.ts";
 
-/** Set on a tag that already has its button, so that other copies and versions of the script skip the tag. */
+/** Set on a tag that already has its button, so that other copies and versions of the script skip the tag. Also set on the button. */
 const claimedSymbol = Symbol.for("svc.share");
 
 let isStarted = false;
@@ -36,6 +36,9 @@ function addShareButton(tag: HTMLScriptElement, scriptAddress: string): void {
   }
   // The null prototype protects the options from a polluted Object.prototype.
   const options = Object.assign(Object.create(null), tag.dataset);
+  // A copy of the page, such as one that Turbo shows after the Back button, contains a copy of the button, which does nothing.
+  const next = tag.nextElementSibling;
+  if (next?.className === buttonClassName && !Reflect.has(next, claimedSymbol)) next.remove();
   const offer: ShareOffer = { key: createOfferKey(options), options, tag, scriptUrl: scriptAddress };
   const button = createShareButton(tag, findForm(offer, tag), () => handleShareClick(offer));
   if (!button) {
@@ -43,7 +46,7 @@ function addShareButton(tag: HTMLScriptElement, scriptAddress: string): void {
     if (document.readyState !== "loading") warnOwner("the share button has no place: move the script tag into the body");
     return;
   }
-  Reflect.set(tag, claimedSymbol, true);
+  for (const claimed of [tag, button.root]) Reflect.set(claimed, claimedSymbol, true);
   offer.button = button;
   offers.push(offer);
   void prepareProof(offer);
