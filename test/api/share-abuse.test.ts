@@ -392,11 +392,17 @@ describe("the consent sheet", () => {
       const other = new URL(path, "http://svc.test");
       for (const [name, value] of Object.entries(change)) other.searchParams.set(name, value);
       await sheet.get(`/authorize${other.search}`, fromPage);
-      await sheet.post(`/authorize/decide${other.search}`, { token, "group.name": "on", "group.phone": "on" });
+      await sheet.post(`/authorize/decide${other.search}`, { token, "group.name": "first_name last_name", "group.phone": "phone" });
     }
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
     await sheet.get(path, fromPage); // opens the request again, because the cookie holds only the browser's five newest requests
-    await sheet.post(decidePath(path), { token, "group.name": "on", "group.address": "on", "group.phone": "on", days: "3650" });
+    await sheet.post(decidePath(path), {
+      token,
+      "group.name": "first_name last_name",
+      "group.address": "address_line1 address_line2 city state zip country",
+      "group.phone": "phone",
+      days: "3650",
+    });
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
     expect([share.scope, share.duration_days]).toEqual([["email", "phone"], 365]);
   });

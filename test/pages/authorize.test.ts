@@ -80,6 +80,13 @@ const reachDecision = async (search: string, headers: Readonly<Record<string, st
   return { visitor, email, decision };
 };
 
+const createSignedInVisitor = ({ headers }: Awaited<ReturnType<typeof signInPerson>>): Visitor => {
+  const visitor = new Visitor();
+  const [name = "", value = ""] = headers.cookie.split("=");
+  visitor.cookies.set(name, value);
+  return visitor;
+};
+
 const readSavedFields = async (visitor: Visitor): Promise<Record<string, string | null>> =>
   (await visitor.get("/v1/me/fields")).body.data.fields;
 const countShares = async (visitor: Visitor): Promise<number> => (await visitor.get("/v1/me/shares")).body.data.shares.length;
@@ -92,7 +99,7 @@ describe("the consent sheet", () => {
     const { visitor, email, decision } = await reachDecision(search);
     expect(extractHeading(decision)).toBe(reviewHeading);
     expect(decision.text).toContain(`<bdi>${email}</bdi>`);
-    expect(decision.text).toMatch(/name="group\.phone" value="on" id="group-phone"\/>/); // the checkbox is not checked
+    expect(decision.text).toMatch(/name="group\.phone" value="phone" id="group-phone"\/>/); // the checkbox is not checked
     const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), days: "30" });
     expect(extractHeading(response)).toBe("Shared with Acme Solar LLC");
     const back = new URL((/href="([^"]+)"[^>]*>Back to/.exec(response.text)?.[1] ?? "").replaceAll("&amp;", "&"));
@@ -160,7 +167,7 @@ describe("the consent sheet", () => {
     const { visitor, decision } = await reachDecision(search);
     const token = extractToken(decision);
     const codes = [];
-    for (const form of [{ token }, { token, "group.phone": "on" }, { token }])
+    for (const form of [{ token }, { token, "group.phone": "phone" }, { token }])
       codes.push(/data-code="([^"]+)"/.exec((await visitor.post(`/authorize/decide${search}`, form)).text)?.[1]);
     expect(new Set(codes).size).toBe(1);
     expect(codes[0]).toMatch(/^ac_00/);
@@ -197,7 +204,7 @@ describe("the consent sheet", () => {
     const { visitor, decision } = await reachDecision(search);
     const ticked = /id="group-phone" checked=""/;
     const shorter = /<option value="30" selected=""/;
-    const choice = { token: extractToken(decision), "group.phone": "on", "field.phone": "+1 202 555 0123", days: "30" };
+    const choice = { token: extractToken(decision), "group.phone": "phone", "field.phone": "+1 202 555 0123", days: "30" };
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
     try {
       const late = await visitor.post(`/authorize/decide${search}`, choice);
@@ -209,7 +216,7 @@ describe("the consent sheet", () => {
       const repeated = await visitor.post(`/authorize/review${search}`, Object.fromEntries(hiddenFields));
       expect([repeated.status, extractHeading(repeated)]).toEqual([200, reviewHeading]);
       expect([ticked.test(repeated.text), shorter.test(repeated.text)]).toEqual([true, true]);
-      const byAddress = await visitor.get(`/authorize${search}&group.phone=on&days=30`);
+      const byAddress = await visitor.get(`/authorize${search}&group.phone=phone&days=30`);
       const byOtherToken = await visitor.post(`/authorize/review${search}`, { ...choice, token: `${choice.token}x` });
       for (const { text, status } of [byAddress, byOtherToken])
         expect([status, ticked.test(text), shorter.test(text)]).toEqual([200, false, false]);
@@ -232,7 +239,13 @@ describe("the consent sheet", () => {
       /id="group-phone" checked=""/.test(text),
       /<option value="30" selected=""/.test(text),
     ];
-    const choice = { token: extractToken(decision), "group.phone": "on", "group.name": "on", "group.address": "on", days: "30" };
+    const choice = {
+      token: extractToken(decision),
+      "group.phone": "phone",
+      "group.name": "first_name last_name",
+      "group.address": "address_line1 address_line2 city state zip country",
+      days: "30",
+    };
     const signIn = async (address: string): Promise<TestResponse> => {
       await visitor.post(`/authorize/email${search}`, { email: address });
       return visitor.post(`/authorize/code${search}`, { code: await findEmailCode(address) });
@@ -272,7 +285,7 @@ describe("the consent sheet", () => {
     const { visitor, decision } = await reachDecision(search);
     await visitor.post(`/authorize/decide${search}`, {
       token: extractToken(decision),
-      "group.phone": "on",
+      "group.phone": "phone",
       "field.phone": "+1 202 555 0123",
     });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 70_000 });
@@ -389,7 +402,7 @@ describe("the review of the consent sheet", () => {
     const { visitor, email, decision } = await reachDecision(search);
     expect(decision.text).toContain('name="field.first_name"');
     expect(await readSavedFields(visitor)).toMatchObject({ email: null, first_name: null });
-    const typed = { "field.first_name": "Pat", "field.last_name": "Example", "group.phone": "on", "field.phone": "+1 202 555 0123" };
+    const typed = { "field.first_name": "Pat", "field.last_name": "Example", "group.phone": "phone", "field.phone": "+1 202 555 0123" };
     const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), ...typed });
     expect(extractHeading(response)).toBe("Shared with Acme Solar LLC");
     const fields = { email, first_name: "Pat", last_name: "Example", phone: "+1 202 555 0123" };
@@ -413,10 +426,55 @@ describe("the review of the consent sheet", () => {
     expect((await readNewestShare(visitor)).scope).toEqual(["email", "first_name", "last_name"]);
   });
 
+  describe("with an optional group of which only the city is saved", () => {
+    const openSheet = async () => {
+      const pat = await signInPerson();
+      await pat.put("/v1/me/fields", { address_line1: null, address_line2: null, city: "Denver", state: null, zip: null, country: null });
+      const visitor = createSignedInVisitor(pat);
+      const search = searchFor(createVerifier(), { scope: "email address?" });
+      const sheet = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
+      const [, checkbox = ""] = /name="group\.address" value="([^"]*)"/.exec(sheet.text) ?? [];
+      return { pat, visitor, search, form: { token: extractToken(sheet), "group.address": checkbox } };
+    };
+
+    test("shares no field that was saved after the sheet was shown", async () => {
+      const { pat, visitor, search, form } = await openSheet();
+      expect((await pat.put("/v1/me/fields", { address_line1: "12 Elm St", zip: "80202" })).status).toBe(200);
+      await visitor.post(`/authorize/decide${search}`, form);
+      expect((await readNewestShare(visitor)).scope).toEqual(["email", "city"]);
+    });
+
+    test("shares a field that was saved after the sheet was shown once the review shows it", async () => {
+      const { pat, visitor, search, form } = await openSheet();
+      await pat.put("/v1/me/fields", { address_line1: "12 Elm St", zip: "80202" });
+      const { text } = await visitor.post(`/authorize/review${search}`, form);
+      expect(text).toContain("<bdi>12 Elm St, Denver, 80202</bdi>");
+      expect(text).toContain('name="group.address" value="address_line1 city zip" id="group-address" checked=""');
+      await visitor.post(`/authorize/decide${search}`, { ...form, "group.address": "address_line1 city zip" });
+      expect((await readNewestShare(visitor)).scope).toEqual(["email", "address_line1", "city", "zip"]);
+    });
+
+    test("shows the group's inputs if the city was deleted and another field saved", async () => {
+      const { pat, visitor, search, form } = await openSheet();
+      await pat.put("/v1/me/fields", { city: null, zip: "80202" });
+      const refused = await visitor.post(`/authorize/decide${search}`, form);
+      expect([refused.status, await countShares(visitor)]).toEqual([400, 0]);
+      expect(refused.text).toContain('<a href="#field-city">');
+      expect(refused.text).toMatch(/id="field-city"[^>]*aria-invalid="true"/);
+      expect(refused.text).toMatch(/id="field-zip"[^>]*value="80202"/);
+    });
+  });
+
   test("links each error to its field, which is marked as invalid and keeps what was typed", async () => {
     const search = searchFor(createVerifier(), { scope: "email name country phone?" });
     const { visitor, decision } = await reachDecision(search);
-    const typed = { "field.first_name": "Pat", "field.last_name": "", "field.country": "Texas", "group.phone": "on", "field.phone": "12" };
+    const typed = {
+      "field.first_name": "Pat",
+      "field.last_name": "",
+      "field.country": "Texas",
+      "group.phone": "phone",
+      "field.phone": "12",
+    };
     const refused = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), ...typed });
     expect([refused.status, /<title>Error: /.test(refused.text)]).toEqual([400, true]);
     const links = [...refused.text.matchAll(/<a href="#(field-[^"]+)">([^<]+)</g)].map(([, id, text]) => [id, text]);
@@ -465,7 +523,7 @@ describe("the review of the consent sheet", () => {
     const [first, ...others] = [...form.matchAll(/<button[^>]*type="submit"[^>]*>/g)].map(([button]) => button);
     expect(first).not.toContain("formaction");
     expect(others.filter((button) => button.includes(`formaction="/authorize/decide`))).toHaveLength(1);
-    const typed = { "field.first_name": "Pat", "field.last_name": "Example", "group.phone": "on", days: "30" };
+    const typed = { "field.first_name": "Pat", "field.last_name": "Example", "group.phone": "phone", days: "30" };
     const entered = await visitor.post(`/authorize/review${search}`, { token: extractToken(decision), ...typed });
     expect([entered.status, extractHeading(entered)]).toEqual([200, reviewHeading]);
     expect(entered.text).toMatch(/id="field-first_name"[^>]*value="Pat"/);
@@ -542,9 +600,7 @@ describe("a request without evidence that the business made it", () => {
 
   test("cannot be accepted by a signed-in person or with a test client", async () => {
     const person = await signInPerson();
-    const live = new Visitor();
-    const [name = "", value = ""] = person.headers.cookie.split("=");
-    live.cookies.set(name, value);
+    const live = createSignedInVisitor(person);
     const search = searchFor(createVerifier());
     const first = await live.get(`/authorize${search}`);
     await live.post(`/authorize/decide${search}`, { token: extractToken(first) });

@@ -174,7 +174,11 @@ const openSheetPages = async (language: Language): Promise<Pages> => {
   await step("wrong code", "code", { code: String((Number(code) + 1) % 1_000_000).padStart(6, "0") });
   await step("new code", "new-code", {});
   const review = await step("review", "code", { code });
-  const typed = { ...parseFormFields(review, `/authorize/review${search}`), "group.phone": "on", "group.address": "on" };
+  const typed = {
+    ...parseFormFields(review, `/authorize/review${search}`),
+    "group.phone": "phone",
+    "group.address": "address_line1 address_line2 city state zip country",
+  };
   await step("wrong values", "decide", { ...typed, "field.phone": "12", "field.country": "Texas" });
   await step("shared", "decide", { ...typed, "field.phone": "+1 202 555 0123", "field.city": "Testville" });
   await keep("decided", await browser.open(`/authorize${search}`));

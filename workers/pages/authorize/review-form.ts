@@ -5,6 +5,7 @@ import {
   groupsFromKeys,
   type ContactFields,
   type ContactKey,
+  type FieldGroup,
   type RequestedScope,
 } from "../../../core/shares/fields.ts";
 import type { ToE164 } from "../../../core/certificates/recognized-fields.ts";
@@ -40,9 +41,15 @@ export interface ReviewedForm {
   readonly errors: ReadonlyMap<ContactKey, FieldErrorKind>;
 }
 
+/** Returns the fields of an optional group that the sheet showed if the person selected the group. The group's checkbox contains them. */
+const listSelectedKeys = (form: DecisionChoices, optional: readonly ContactKey[], group: FieldGroup): readonly ContactKey[] => {
+  const shown = new Set(form.get(`group.${group}`)?.split(" "));
+  return filterKeysInGroup(optional, group).filter((key) => shown.has(key));
+};
+
 /**
  * Reads the required fields and the selected optional groups. If there is neither a typed nor a saved email address, uses `signInEmail`.
- * Ignores values typed into an optional group that is not selected.
+ * Ignores values typed into an optional group that is not selected, and optional fields that were saved after the sheet was shown.
  */
 export const reviewForm = (
   form: DecisionChoices,
@@ -52,9 +59,8 @@ export const reviewForm = (
   toE164: ToE164,
 ): ReviewedForm => {
   const optional = listOptionalKeys({ scope, needed });
-  const selectedGroups = groupsFromKeys(optional).filter((group) => form.has(`group.${group}`));
-  const selected = selectedGroups.flatMap((group) => filterKeysInGroup(optional, group));
-  const chosen = scope.filter((key) => needed.includes(key) || selected.includes(key));
+  const selected = groupsFromKeys(optional).map((group) => listSelectedKeys(form, optional, group));
+  const chosen = scope.filter((key) => needed.includes(key) || selected.some((keys) => keys.includes(key)));
   const changes = new Map(
     chosen.flatMap((key): readonly (readonly [ContactKey, string | null])[] => {
       const typed = form.get(fieldName(key))?.trim();
@@ -67,10 +73,7 @@ export const reviewForm = (
   const hasValue = (key: ContactKey): boolean => (changes.has(key) ? changes.get(key) !== null : saved[key] !== undefined);
   const missing = new Set([
     ...needed.filter((key) => !hasValue(key) && !blankableKeys.has(key)),
-    ...selectedGroups.flatMap((group) => {
-      const keys = filterKeysInGroup(optional, group);
-      return keys.some(hasValue) ? [] : keys.slice(0, 1);
-    }),
+    ...selected.flatMap((keys) => (keys.some(hasValue) ? [] : keys.slice(0, 1))),
   ]);
   const invalid = new Set(findInvalidKeys(saved, changes, toE164));
   const findError = (key: ContactKey): FieldErrorKind | null => (missing.has(key) ? "missing" : invalid.has(key) ? "invalid" : null);

@@ -135,13 +135,17 @@ const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group 
   );
 };
 
-/** Shows an optional group with a checkbox that only the person can select. The group's inputs, if any, are below it. */
+/**
+ * Shows an optional group with a checkbox that only the person can select. The checkbox contains the fields that the page shows. The group's
+ * inputs, if any, are below it.
+ */
 const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean }> = ({ review, group, hasNeeded }) => {
-  const { shownFields, choices, view } = review;
+  const { fields, shownFields, choices, errors, view } = review;
   const { messages, language } = view;
   const keys = filterKeysInGroup(listOptionalKeys(view.request.requestedScope), group);
   const line = formatFieldGroup(shownFields, keys, group);
-  const inputs = line === null || review.isEditing || keys.some((key) => isTyped(choices, key)) ? listInputKeys(review, keys) : [];
+  const isEditing = review.isEditing || keys.some((key) => isTyped(choices, key) || errors.has(key));
+  const inputs = line === null || isEditing ? listInputKeys({ ...review, isEditing }, keys) : [];
   if (line === null && inputs.length === 0)
     return (
       <p class="small">
@@ -154,7 +158,7 @@ const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean 
       <input
         type="checkbox"
         name={`group.${group}`}
-        value="on"
+        value={(inputs.length > 0 ? inputs : keys.filter((key) => fields[key] !== undefined)).join(" ")}
         id={id}
         checked={choices.has(`group.${group}`)}
         aria-invalid={review.isEmpty ? "true" : undefined}
