@@ -18,7 +18,7 @@ import {
   NoMatches,
   messages,
   Pagination,
-  SelectField,
+  Field,
   ShortId,
   ShortTime,
   usePortalRequest,
@@ -152,8 +152,8 @@ const EntryFilter: FC<{ filter: AuditFilter; page: AuditEntryPage }> = ({ filter
     <div class="body stack">
       <FilterPanel active={active.length}>
         <form method="get" action={pathInMode(auditPath)} class="filter-bar">
-          <SelectField name="actor" label={filters.actor} value={filter.actor} options={{ "": filters.anyone, ...actorOptions }} />
-          <SelectField name="type" label={filters.type} value={filter.type} options={{ "": filters.anything, ...types }} />
+          <Field name="actor" label={filters.actor} value={filter.actor} options={{ "": filters.anyone, ...actorOptions }} />
+          <Field name="type" label={filters.type} value={filter.type} options={{ "": filters.anything, ...types }} />
           <div class="field">
             <label for="id">{filters.id}</label>
             <input id="id" name="id" value={filter.id ?? ""} placeholder={filters.idHint} maxlength={maxIdLength} autocomplete="off" />

@@ -133,6 +133,8 @@ interface FieldProps {
   readonly autocomplete?: string;
   readonly rows?: number;
   readonly maxlength?: number;
+  /** The values to choose from, with their labels. If set, the field is a select. */
+  readonly options?: Readonly<Record<string, string>>;
 }
 
 export const Field: FC<FieldProps> = ({ name, label, value, isOptional = false, autocomplete = "off", ...input }) => {
@@ -145,31 +147,8 @@ export const Field: FC<FieldProps> = ({ name, label, value, isOptional = false, 
       error={error?.field === name ? error.text : undefined}
       errorId={`${name}-error`}
       value={form?.get(name) ?? value ?? undefined}
-      autocomplete={input.rows === undefined ? autocomplete : undefined}
+      autocomplete={input.rows === undefined && input.options === undefined ? autocomplete : undefined}
     />
-  );
-};
-
-interface SelectFieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly options: Readonly<Record<string, string>>;
-  readonly value?: string | null | undefined;
-}
-
-export const SelectField: FC<SelectFieldProps> = ({ name, label, options, value }) => {
-  const chosen = useContext(FormContext).form?.get(name) ?? value;
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      <select id={name} name={name}>
-        {Object.entries(options).map(([option, text]) => (
-          <option value={option} selected={option === chosen}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
   );
 };
 

@@ -33,7 +33,7 @@ import {
   NoMatches,
   messages,
   Pagination,
-  SelectField,
+  Field,
   ShortId,
   usePortalRequest,
 } from "./components.tsx";
@@ -71,7 +71,7 @@ const EventFilter: FC<{ type: string | null }> = ({ type }) => (
   <div class="body stack">
     <FilterPanel active={type === null ? 0 : 1}>
       <form method="get" action={usePortalRequest().pathInMode(listPath)} class="filter-bar">
-        <SelectField
+        <Field
           name="type"
           label={eventMessages.type}
           value={type}

@@ -9,7 +9,7 @@ import { getClockReading, type SandboxActor } from "../../operations/sandbox/get
 import { resetSandbox } from "../../operations/sandbox/reset-sandbox.ts";
 import { triggerableEventTypes, triggerEvent, type TriggeredEvent } from "../../operations/sandbox/trigger-event.ts";
 import { FormattedMessage, formatMessage, Notice, Timestamp, PropertyList } from "../shared/components.tsx";
-import { Card, Field, FormCard, FormErrorMessage, formatCount, Link, messages, RoleGate, SelectField } from "./components.tsx";
+import { Card, Field, FormCard, FormErrorMessage, formatCount, Link, messages, RoleGate } from "./components.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -67,7 +67,7 @@ const renderSandbox = async (request: PortalRequest, error?: FormError, triggere
                 [sandboxMessages.ahead, formatOffset(offsetMs)],
               ]}
             />
-            <SelectField name="days" label={sandboxMessages.move} options={sandboxMessages.moves} />
+            <Field name="days" label={sandboxMessages.move} options={sandboxMessages.moves} />
           </FormCard>
           <FormCard
             id="trigger"
@@ -79,7 +79,7 @@ const renderSandbox = async (request: PortalRequest, error?: FormError, triggere
             isPrimary
           >
             <FormErrorMessage fields={["share_id"]} />
-            <SelectField
+            <Field
               name="type"
               label={messages.events.type}
               options={Object.fromEntries(triggerableEventTypes.map((type) => [type, type]))}

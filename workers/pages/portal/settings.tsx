@@ -7,18 +7,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { getSettings } from "../../operations/portal/get-settings.ts";
 import { updateAccount } from "../../operations/portal/update-account.ts";
 import { FormattedMessage, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
-import {
-  Card,
-  CheckboxField,
-  Field,
-  FormCard,
-  FormErrorMessage,
-  Link,
-  RadioFields,
-  SelectField,
-  language,
-  messages,
-} from "./components.tsx";
+import { Card, CheckboxField, Field, FormCard, FormErrorMessage, Link, RadioFields, language, messages } from "./components.tsx";
 import { listCountryNames } from "../shared/country-names.ts";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -56,7 +45,7 @@ const ProfileCard: FC<{ account: BusinessAccount }> = ({ account }) => {
         <Field name="legal_name" label={profile.labels.legal_name} value={account.legalName} />
       </div>
       <Field name="mailing_address" label={profile.labels.mailing_address} value={account.mailingAddress} rows={3} />
-      <SelectField name="country" label={profile.labels.country} value={account.country} options={listCountryNames(language)} />
+      <Field name="country" label={profile.labels.country} value={account.country} options={listCountryNames(language)} />
       <div class="pair">
         <Field name="contact_email" label={profile.labels.contact_email} value={account.contactEmail} type="email" />
         <Field name="contact_phone" label={profile.labels.contact_phone} value={account.contactPhone} isOptional />
@@ -145,7 +134,7 @@ const renderSettings = async (request: PortalRequest, error?: FormError): Promis
             submitLabel={retention.save}
             footnote={retention.footnote}
           >
-            <SelectField name="retention_years" label={retention.label} value={String(account.retentionYears)} options={retentionChoices} />
+            <Field name="retention_years" label={retention.label} value={String(account.retentionYears)} options={retentionChoices} />
           </FormCard>
           <FormCard
             id="withdrawals"

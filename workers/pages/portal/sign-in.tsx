@@ -23,7 +23,7 @@ import {
 } from "../shared/form-handlers.ts";
 import { FormattedMessage, VerbatimText } from "../shared/components.tsx";
 import { businessChoicePath, parseNextPath } from "./businesses.tsx";
-import { Field, FormContext, language, messages, FormErrorMessage, SelectField } from "./components.tsx";
+import { Field, FormContext, language, messages, FormErrorMessage } from "./components.tsx";
 import { listCountryNames } from "../shared/country-names.ts";
 import { renderPortalPage } from "./page.tsx";
 import { completePasskeySignIn, PasskeyPrompt, PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
@@ -170,7 +170,7 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
         <Field name="business_name" label={signUpMessages.name} autocomplete="organization" required />
         <Field name="website" label={signUpMessages.website} hint={signUpMessages.websiteHint} autocomplete="url" isOptional />
         <Field name="email" label={signInMessages.email} type="email" autocomplete="email" required maxlength={maxTypedEmailLength} />
-        <SelectField name="country" label={signUpMessages.country} options={listCountryNames(language)} value="US" />
+        <Field name="country" label={signUpMessages.country} options={listCountryNames(language)} value="US" />
         <SubmitButton>{signInMessages.send}</SubmitButton>
       </form>
     ),
