@@ -13,7 +13,7 @@ import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
 import { revealDelivery } from "../../operations/webhooks/reveal-delivery.ts";
 import { FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText, UrlText, PropertyList } from "../shared/components.tsx";
 import { CopyLine } from "../shared/signed-in-components.tsx";
-import { CodeBlock, Json } from "./code-block.tsx";
+import { CodeFigure, Json } from "./code-figure.tsx";
 import {
   ActionButton,
   Card,
@@ -61,13 +61,13 @@ const WithheldNotice: FC<{ delivery: Delivery }> = ({ delivery }) => (
 const RequestCard: FC<{ opened: OpenedDelivery; attempt: OpenedAttempt | undefined }> = ({ opened, attempt }) => (
   <Card id="request" title={deliveryMessages.request} end={<span class="tag">POST</span>}>
     {opened.isWithheld && <WithheldNotice delivery={opened.delivery} />}
-    <CodeBlock id="request-body" label={deliveryMessages.requestBody} caption={messages.events.body}>
+    <CodeFigure id="request-body" label={deliveryMessages.requestBody} caption={messages.events.body}>
       <Json text={opened.requestBody} />
-    </CodeBlock>
+    </CodeFigure>
     {attempt?.exchange && (
-      <CodeBlock id="request-headers" label={deliveryMessages.requestHeaders} caption={deliveryMessages.headers}>
+      <CodeFigure id="request-headers" label={deliveryMessages.requestHeaders} caption={deliveryMessages.headers}>
         <HeaderLines headers={attempt.exchange.requestHeaders} />
-      </CodeBlock>
+      </CodeFigure>
     )}
   </Card>
 );
@@ -80,16 +80,16 @@ const ResponseContent: FC<{ attempt: OpenedAttempt; isWithheld: boolean }> = ({ 
   return (
     <>
       {headers.length > 0 && (
-        <CodeBlock id="response-headers" label={deliveryMessages.responseHeaders} caption={deliveryMessages.headers}>
+        <CodeFigure id="response-headers" label={deliveryMessages.responseHeaders} caption={deliveryMessages.headers}>
           <HeaderLines headers={headers} />
-        </CodeBlock>
+        </CodeFigure>
       )}
       {body === "" ? (
         <p class="small quiet">{deliveryMessages.emptyBody}</p>
       ) : (
-        <CodeBlock id="response-body" label={deliveryMessages.responseBody} caption={messages.events.body}>
+        <CodeFigure id="response-body" label={deliveryMessages.responseBody} caption={messages.events.body}>
           <VerbatimText text={body} />
-        </CodeBlock>
+        </CodeFigure>
       )}
       {isCut && <p class="small quiet">{deliveryMessages.cut}</p>}
     </>

@@ -23,7 +23,7 @@ import {
 } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
 import { SubmitButton } from "../shared/form-fields.tsx";
-import { CodeBlock, Json } from "./code-block.tsx";
+import { CodeFigure, Json } from "./code-figure.tsx";
 import {
   ActionButton,
   Card,
@@ -203,9 +203,9 @@ const renderEvent = async (request: PortalRequest, seq: number): Promise<Respons
                 <p>{eventMessages.withheld}</p>
               </Notice>
             )}
-            <CodeBlock id="event-body" label={eventMessages.body} caption="JSON">
+            <CodeFigure id="event-body" label={eventMessages.body} caption="JSON">
               <Json text={JSON.stringify(eventToWire(event, null))} />
-            </CodeBlock>
+            </CodeFigure>
           </Card>
           <Card id="details" title={messages.details}>
             <PropertyList

@@ -3,8 +3,7 @@
 import type { FC } from "hono/jsx";
 import type { MappedPage } from "../../operations/integration/map-page.ts";
 import type { IntegrationInput } from "../../operations/integration/plan-integration.ts";
-import { HighlightedCode } from "../shared/components.tsx";
-import { Code } from "./code-block.tsx";
+import { CodeBlock, HighlightedCode } from "../shared/components.tsx";
 import { LabeledCopyButton, messages, usePortalRequest, PanelTabs } from "./components.tsx";
 
 const snippetMessages = messages.snippet;
@@ -61,9 +60,9 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
   const { config } = usePortalRequest().services;
   const clientId = clientIdIn(built.snippet);
   const tag = (
-    <Code label={languages.html} id="tag">
+    <CodeBlock label={languages.html} id="tag">
       <HighlightedCode text={built.snippet} language="html" />
-    </Code>
+    </CodeBlock>
   );
   // A share button needs only the tag, because the person decides in a separate window.
   if (built.mode === "share") return <div class="code">{tag}</div>;
@@ -73,15 +72,15 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <div class="panel p1">{tag}</div>
       <div class="panel p2">
         <CodeNote text={script} elementId="script" label={languages.js} />
-        <Code label={languages.js} id="script">
+        <CodeBlock label={languages.js} id="script">
           <HighlightedCode text={toScript(clientId, built, input)} language="js" />
-        </Code>
+        </CodeBlock>
       </div>
       <div class="panel p3">
         <CodeNote text={server} elementId="request" label={languages.server} />
-        <Code label={languages.server} id="request">
+        <CodeBlock label={languages.server} id="request">
           <HighlightedCode text={toServerRequest(clientId, config.baseUrl, built, input)} language="sh" />
-        </Code>
+        </CodeBlock>
       </div>
     </div>
   );

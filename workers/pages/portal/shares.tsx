@@ -27,7 +27,7 @@ import {
   type TimelineEntryKind,
 } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
-import { CodeBlock } from "./code-block.tsx";
+import { CodeFigure } from "./code-figure.tsx";
 import {
   Card,
   Link,
@@ -231,9 +231,9 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
             )}
             {share.status === "active" ? (
               <Card id="values" title={shareMessages.values} note={shareMessages.valuesText}>
-                <CodeBlock id="read-values" label={shareMessages.values} caption={messages.webhooks.delivery.request}>
+                <CodeFigure id="read-values" label={shareMessages.values} caption={messages.webhooks.delivery.request}>
                   {`curl ${request.services.config.baseUrl}/consumers/${share.id}/current \\\n  -H "Authorization: Bearer $KEY"`}
-                </CodeBlock>
+                </CodeFigure>
               </Card>
             ) : (
               <Card id="values" title={shareMessages.values}>

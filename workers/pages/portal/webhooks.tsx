@@ -11,7 +11,7 @@ import { listWebhooks, type EndpointState } from "../../operations/webhooks/list
 import type { IconName } from "../shared/icon-names.ts";
 import { EmptyCard, FormattedMessage, Icon, VerbatimText, UrlText, ArrowLink } from "../shared/components.tsx";
 import { Table } from "../shared/signed-in-components.tsx";
-import { CodeBlock } from "./code-block.tsx";
+import { CodeFigure } from "./code-figure.tsx";
 import { Card, formatCount, getFormRestriction, Link, messages, RoleGate } from "./components.tsx";
 import { EndpointForm, readEndpointForm, toEndpointError } from "./endpoint-form.tsx";
 import { registerEndpointRoutes, renderEndpointSecret } from "./endpoint.tsx";
@@ -76,9 +76,9 @@ const Explanations: FC = () => {
     <div class="cols two even">
       <Card id="feed" title={feed.title} footer={<ArrowLink href="/docs/webhooks#read-the-feed">{feed.link}</ArrowLink>}>
         <p>{feed.text}</p>
-        <CodeBlock id="feed-request" label={feed.label}>
+        <CodeFigure id="feed-request" label={feed.label}>
           <span class="k">GET</span> /v1/events?cursor=1841&amp;limit=100
-        </CodeBlock>
+        </CodeFigure>
       </Card>
       <Card
         id="signatures"
@@ -88,9 +88,9 @@ const Explanations: FC = () => {
         <p>
           <FormattedMessage text={signatures.text} parts={{ header: <code>Svc-Signature</code> }} />
         </p>
-        <CodeBlock id="signature-header" label={signatures.label}>
+        <CodeFigure id="signature-header" label={signatures.label}>
           Svc-Signature: t=<span class="s">1795646868</span>,v1=<span class="s">250028cae…ea9ec6</span>
-        </CodeBlock>
+        </CodeFigure>
       </Card>
     </div>
   );
