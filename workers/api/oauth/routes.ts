@@ -105,12 +105,11 @@ const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
   const clientId = await authenticateClient(c, form);
   if (clientId instanceof Response) return clientId;
   const [code, redirectUri, verifier] = ["code", "redirect_uri", "code_verifier"].map((name) => form.get(name)?.[0] ?? "");
-  if (!code || !verifier) return respondWithError(c, "invalid_request", "code and code_verifier are required.");
+  if (!code || !redirectUri || !verifier)
+    return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are required.");
   const { resource } = getOAuthUrls(c);
   if (!isForResource(form.get("resource") ?? [], resource)) return respondWithError(c, "invalid_target", describeResourceFault(resource));
-  const token = isCodeVerifier(verifier)
-    ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri: redirectUri || null, verifier })
-    : "refused";
+  const token = isCodeVerifier(verifier) ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
   if (token === "full")
     return respondWithError(
       c,

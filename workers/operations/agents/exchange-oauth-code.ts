@@ -25,8 +25,7 @@ const codeReplayGraceMs = 10 * secondMs;
 export interface OAuthCodeExchange {
   readonly code: string;
   readonly clientId: string;
-  /** Null if the client sends none, as OAuth 2.1 allows. The verifier already proves that the client requested the code. */
-  readonly redirectUri: string | null;
+  readonly redirectUri: string;
   readonly verifier: string;
 }
 
@@ -70,8 +69,8 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   if (found === null) return "refused";
   const { code, holder } = found;
   const challenge = computeCodeChallenge(verifier);
-  const isSameUri = redirectUri === null || isSameRedirectUri(code.redirectUri, redirectUri);
-  const isBoundToClient = code.clientId === clientId && isSameUri && isEqualConstantTime(code.challenge, challenge);
+  const isBoundToClient =
+    code.clientId === clientId && isSameRedirectUri(code.redirectUri, redirectUri) && isEqualConstantTime(code.challenge, challenge);
   if (!isBoundToClient) return "refused";
   const now = services.clock();
   if (code.usedAt !== null) {
