@@ -136,7 +136,7 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
       return 1;
     }
     if (kind === "webhook") await rotateWebhooks(webhooks);
-    else await runRotation(kind, { ...target.rotation, now: options.local ? Date.now : await createServiceClock(target.api) });
+    else await runRotation(kind, { ...target.rotation, now: options.local ? Date.now : await createServiceClock(target.api, print) });
     return 0;
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);

@@ -88,7 +88,9 @@ test("takes the validity of issuer keys from the service's clock if the operator
   const serviceTime = Date.now() - 10 * dayMs;
   const { options, state } = createDeployment({ ISSUER_KEY: createKey(1) });
   state.now = repeatedAt;
-  expect(await runRotation("issuer", { ...options, now: await createServiceClock(await startServiceAt(serviceTime)) })).toBe(true);
+  expect(await runRotation("issuer", { ...options, now: await createServiceClock(await startServiceAt(serviceTime), () => {}) })).toBe(
+    true,
+  );
   expect(Date.parse(state.service.ISSUER_KEY_FROM ?? "")).toBeLessThan(serviceTime);
   const retired = parseKeyWithValidity(state.service.RETIRED_ISSUER_KEYS ?? "");
   expect(Date.parse(retired?.validTo ?? "") - serviceTime).toBeLessThan(dayMs);
@@ -97,8 +99,14 @@ test("takes the validity of issuer keys from the service's clock if the operator
 
 test("takes the time from the Date header if the service is not healthy", async () => {
   const serviceTime = Date.now() - 10 * dayMs;
-  const now = await createServiceClock(await startServiceAt(serviceTime, false));
+  const now = await createServiceClock(await startServiceAt(serviceTime, false), () => {});
   expect(now() - serviceTime).toBeLessThan(dayMs);
+});
+
+test("uses the operator's clock, and says so, if the service does not respond", async () => {
+  const printed: string[] = [];
+  expect(await createServiceClock("http://127.0.0.1:9/v1", (line) => printed.push(line))).toBe(Date.now);
+  expect(printed).toEqual(["http://127.0.0.1:9/v1 did not return its time. The validity of keys is taken from this machine's clock."]);
 });
 
 test("makes the new issuer key valid for the receipts of a withdrawal that was requested before the rotation", async () => {
