@@ -160,15 +160,18 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/**
- * Returns the legal name, mailing address and contact of a business, for formal documents. All fields are null if the business is unknown.
- */
+/** Returns the names, mailing address and contact of a business. All fields are null if the business is unknown. */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
-    .select({ legalName: businesses.legalName, mailingAddress: businesses.mailingAddress, contact: businesses.contactEmail })
+    .select({
+      name: businesses.name,
+      legalName: businesses.legalName,
+      mailingAddress: businesses.mailingAddress,
+      contact: businesses.contactEmail,
+    })
     .from(businesses)
     .where(eq(businesses.id, businessId))
-    .get()) ?? { legalName: null, mailingAddress: null, contact: null };
+    .get()) ?? { name: null, legalName: null, mailingAddress: null, contact: null };
 
 /** Returns the country (ISO 3166-1 alpha-2), or null if the business is not in this shard. */
 export const findBusinessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {

@@ -14,17 +14,20 @@ import { originDomainField } from "./entity-withdrawals.ts";
 import { excluded } from "./inserts.ts";
 import { createLookup } from "./lookups.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
-import { allOf, query } from "./query.ts";
+import { allOf, existsIn, notExistsIn, query, type Condition } from "./query.ts";
 import {
   accountWithdrawals,
   businesses,
   certificateAddresses,
   certificateForms,
   certificates,
+  consumers,
   purposes,
   shares,
   withdrawals,
 } from "./schema.ts";
+import { isExistingConsumer } from "./people.ts";
+import { isActiveShareNaming } from "./shares.ts";
 import type { IndexReader } from "./vault.ts";
 import { withdrawableFields } from "./withdrawals.ts";
 
@@ -219,7 +222,7 @@ export interface AccountWithdrawal {
   readonly businessId: BusinessId | null;
   /** When the person withdrew consent. Later certificates are new consent and stay active. */
   readonly withdrawnAt: Instant;
-  /** True if the withdrawal must still be added to the business's other shards. */
+  /** True if the withdrawal must still be added to the other shards that it covers. */
   readonly forAllShards?: boolean;
 }
 
@@ -273,6 +276,59 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
         consumerId: sql`coalesce(${excluded(accountWithdrawals.consumerId)}, ${accountWithdrawals.consumerId})`,
       },
     });
+
+/** A withdrawal that the person requests in their account. */
+type OwnWithdrawal = AccountWithdrawal & { readonly consumerId: ConsumerId };
+
+/** Builds a condition that is true if no unfinished withdrawal in this shard covers everything that `work` covers. */
+const isNotCovered = ({ addressIndex, businessId: business }: AccountWithdrawal): SQL =>
+  notExistsIn(
+    accountWithdrawals,
+    hasIndex(accountWithdrawals.addressIndex, addressIndex),
+    inArray(accountWithdrawals.businessId, business === null ? [""] : ["", business]),
+  );
+
+/**
+ * Builds a condition that is true if `work` covers an active certificate in this shard, or a share that another person made with the
+ * address. The person's own shares do not count, because each one has a separate email.
+ */
+const hasConsentToWithdraw = ({ addressIndex, consumerId, businessId: business, withdrawnAt }: OwnWithdrawal): SQL => {
+  const certificate = and(
+    isNamingPerson(addressIndex),
+    isActiveCertificate,
+    business === null ? undefined : eq(named.businessId, business),
+    lte(named.issuedAt, withdrawnAt),
+  ) as SQL;
+  const share = and(
+    isActiveShareNaming(addressIndex),
+    business === null ? undefined : eq(shares.businessId, business),
+    ne(shares.consumerId, consumerId),
+    lte(shares.createdAt, withdrawnAt),
+    gt(shares.expiresAt, withdrawnAt),
+  ) as SQL;
+  return sql`(${existsIn(named, certificate)} or ${existsIn(shares, share)})`;
+};
+
+/** Returns true if the withdrawal has something to withdraw in this shard that no unfinished withdrawal covers yet. */
+export const hasUncoveredConsent = async (db: Database, work: OwnWithdrawal): Promise<boolean> => {
+  const [row] = await db
+    .select({ has: sql<number>`${allOf(isNotCovered(work), hasConsentToWithdraw(work))}` })
+    .from(sql`(select 1)`)
+    .all();
+  return row?.has === 1;
+};
+
+/**
+ * Builds a condition for the email that confirms a withdrawal, in the batch that saves it in the person's shard. It is false if the request
+ * only repeats an unfinished withdrawal, if there is nothing to withdraw, or if the account no longer exists. `hasElsewhere` is true if
+ * there is something to withdraw in another shard.
+ */
+export const isConfirmable = (work: OwnWithdrawal, hasElsewhere: boolean): Condition =>
+  allOf(
+    isNotCovered(work),
+    existsIn(consumers, isExistingConsumer(work.consumerId)),
+    ...(hasElsewhere ? [] : [hasConsentToWithdraw(work)]),
+  );
 
 /** Claims the most overdue unfinished withdrawal for one minute. Returns null if no withdrawal is due. */
 export const claimAccountWithdrawal = async (db: Database, vault: IndexReader, now: Instant): Promise<AccountWithdrawal | null> => {

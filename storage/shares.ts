@@ -374,7 +374,7 @@ interface NamedPerson {
 /**
  * Builds a condition for active live shares that contain the email address. It matches the condition of the partial index `shares_named`.
  */
-const isActiveShareNaming = (addressIndex: AddressIndex): SQL =>
+export const isActiveShareNaming = (addressIndex: AddressIndex): SQL =>
   allOf(hasIndex(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
 
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));

@@ -29,7 +29,11 @@ export const formatNames = (names: readonly string[], describeRest: (count: numb
 export const formatContact = (contact: string): string => (isEmailAddress(contact) ? contact : toPlainName(contact));
 
 /** Returns the business name, contact and mailing address on one line. */
-export const formatBusinessContact = ({ businessName, contact, mailingAddress }: MailData["withdrawal_confirmation"]): string =>
+export const formatBusinessContact = ({
+  businessName,
+  contact,
+  mailingAddress,
+}: Pick<MailData["withdrawal_confirmation"], "businessName" | "contact" | "mailingAddress">): string =>
   [
     toPlainName(businessName),
     ...(contact === null ? [] : [formatContact(contact)]),

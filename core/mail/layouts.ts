@@ -151,6 +151,25 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
       ],
     };
   },
+  account_withdrawal_confirmation: ({ business, withdrawnAt, ceaseBy }, text, { createFacts, formatTime, reasons, appUrl }) => ({
+    subject: text.subject,
+    lines: [
+      business === null ? paragraph(text.introAll) : paragraph(text.intro, { business: bold(business.businessName) }),
+      createFacts(
+        ["covers", business === null ? text.coversAll : text.covers],
+        ["withdrawn", formatTime(withdrawnAt)],
+        ["contactEnds", { deadline: ceaseBy }],
+      ),
+      action(text, business === null ? `${appUrl}/app` : `${appUrl}/app/with/${business.id}`),
+    ],
+    footer: [
+      business === null
+        ? heading(text.contactedTitle, text.contactedAll)
+        : heading(text.contactedTitle, text.contacted, { contact: formatBusinessContact(business) }),
+      heading(text.wrongTitle, text.wrong),
+      paragraph(reasons.account),
+    ],
+  }),
   withdrawal_owner_notice: ({ certIds, ceaseBy }, text, { createFacts, formatDay, reasons, appUrl }) => ({
     subject: text.subject,
     lines: [

@@ -79,6 +79,17 @@ export interface MailData {
     readonly contact: string | null;
     readonly mailingAddress: string | null;
   };
+  /** Sent to the person after they withdraw everything in their account, from one business or from all businesses (`business` is null). */
+  readonly account_withdrawal_confirmation: {
+    readonly business: {
+      readonly id: string;
+      readonly businessName: string;
+      readonly contact: string | null;
+      readonly mailingAddress: string | null;
+    } | null;
+    readonly withdrawnAt: Instant;
+    readonly ceaseBy: Instant;
+  };
   /** Sent to the owners of a business after consent was withdrawn for whole certificates. Contains no data about the person. */
   readonly withdrawal_owner_notice: { readonly certIds: readonly string[]; readonly ceaseBy: Instant };
   /** Sent to the owners of a business after consent was withdrawn for individual recipients. */
@@ -158,6 +169,7 @@ export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   domain_lapsed: 3 * dayMs,
   withdrawal_code: 10 * minuteMs,
   withdrawal_confirmation: 3 * dayMs,
+  account_withdrawal_confirmation: 3 * dayMs,
   withdrawal_owner_notice: 3 * dayMs,
   share_receipt: 3 * dayMs,
   share_expiring: dayMs,

@@ -176,10 +176,16 @@ describe("DELETE /v1/me", () => {
     const connected = await exchangeCode(await getAuthorizationCode(client, person.headers), client);
     expect(connected.status).toBe(200);
     await requestEmailCode(person.email, "consumer");
+    await issueToNewPerson({ fields: { email: person.email } });
+    await person.post("/v1/me/certificates/withdraw", { scope: "everything" });
+    const personMails = "'account_withdrawal_confirmation', 'agent_connected', 'login_code'";
     const listUnsent = async () =>
-      (await env.DB.prepare("SELECT template FROM mail_outbox WHERE template IN ('agent_connected', 'login_code') ORDER BY template").all())
-        .results;
-    expect(await listUnsent()).toEqual([{ template: "agent_connected" }, { template: "login_code" }]);
+      (await env.DB.prepare(`SELECT template FROM mail_outbox WHERE template IN (${personMails}) ORDER BY template`).all()).results;
+    expect(await listUnsent()).toEqual([
+      { template: "account_withdrawal_confirmation" },
+      { template: "agent_connected" },
+      { template: "login_code" },
+    ]);
 
     expect(describeOutcome(await remove(person))).toBe("200 ok");
     expect(await listUnsent()).toEqual([]);

@@ -6,7 +6,7 @@ import { closeFirstShard, finishWithdrawals, issueThrough } from "../support/ove
 import { callPortal } from "../support/portal.ts";
 import { signIn } from "../support/people.ts";
 import { contactValues, createPersonEmail, grantShare, signInPerson, type SignedPerson } from "../support/sharing.ts";
-import { getCookies, listCodes, requestWithdrawalCode, submitWithdrawalCode } from "../support/withdrawal.ts";
+import { getCookies, listCodes, listMailTo, requestWithdrawalCode, submitWithdrawalCode } from "../support/withdrawal.ts";
 import { buildConsentRequest, buildSubmission, createServiceCall, getWithKey, world, type Call } from "../support/world.ts";
 
 interface People {
@@ -54,6 +54,9 @@ describe("a signed-in person", () => {
     const response = await byAccount.post("/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
     expect([response.status, response.body.data.withdrawn]).toEqual([200, 2]);
     expect(await listStatuses(byAccount)).toEqual(["revoked", "revoked"]);
+    await waitUntilSettled();
+    const confirmations = (await listMailTo(byAccount.email)).filter(({ subject }) => subject === "Your consent has been withdrawn");
+    expect(confirmations).toHaveLength(1);
   });
 });
 

@@ -10,12 +10,16 @@ import { buildJsonRequest } from "../support/people.ts";
 import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";
 import { listAllEvents, describeOutcome, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
-import { issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
+import { issueToNewPerson, listMailTo, withdrawCertificate } from "../support/withdrawal.ts";
 import { getWithKey, world, worldInSecondShard } from "../support/world.ts";
 
 const buildSubmissionFor = (person: SignedPerson, more: object = {}) => ({ fields: { email: person.email, first_name: "Pat" }, ...more });
 const list = async (person: SignedPerson, path = "") => (await person.get(`/v1/me/certificates${path}`)).body.data;
 const withdraw = (person: SignedPerson, body: object) => person.post("/v1/me/certificates/withdraw", body);
+const listConfirmations = async ({ email }: SignedPerson) => {
+  await waitUntilSettled();
+  return (await listMailTo(email)).filter(({ subject }) => /(?:has been withdrawn|ont été retirés)$/.test(subject));
+};
 const readStatus = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
 describe("GET /v1/me/certificates", () => {
@@ -178,5 +182,57 @@ describe("POST /v1/me/certificates/withdraw", () => {
     await settleShares({ ...platform, clock: () => now + 2 * minuteMs });
     expect(await readStatus(issued.certId)).toBe("revoked");
     expect((await withdraw(person, { scope: "everything" })).body.data).toMatchObject({ pending: false });
+    expect(await listConfirmations(person)).toHaveLength(1);
+  });
+
+  test("confirms a withdrawal for a business with one email, and a repeated or concurrent request with none", async () => {
+    const person = await signInPerson({});
+    const near = { scope: "business", business_id: world.acme.id };
+    for (const _ of [1, 2]) await issueToNewPerson(buildSubmissionFor(person));
+    await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);
+    expect((await withdraw(person, near)).body.data).toMatchObject({ withdrawn: 2, pending: false });
+    expect((await withdraw(person, near)).body.data).toMatchObject({ withdrawn: 0, pending: false });
+    const [mail, ...others] = await listConfirmations(person);
+    expect(others).toEqual([]);
+    expect(mail?.text).toContain(`You withdrew all consent you gave to ${world.acme.name}.`);
+    expect(mail?.text).toMatch(/Contact must stop: By the end of \d+ \w+ \d{4} \(UTC\)/);
+    expect(mail?.text).toContain(`/app/with/${world.acme.id}`);
+    expect(mail?.text).toMatch(/^Contact Acme Solar LLC, .+\. Include the certificate ID\.$/m);
+
+    expect((await withdraw(person, { ...near, business_id: worldInSecondShard.acme.id })).body.data).toMatchObject({ withdrawn: 1 });
+    await issueToNewPerson(buildSubmissionFor(person));
+    const concurrent = await Promise.all([1, 2, 3].map(() => withdraw(person, near)));
+    expect(concurrent.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await listConfirmations(person)).toHaveLength(3);
+  });
+
+  test("confirms a withdrawal of everything with one email in the person's language, if there was something to withdraw", async () => {
+    const person = await signInPerson({});
+    const french = { "accept-language": "fr-CA" };
+    const withdrawEverything = () => person.post("/v1/me/certificates/withdraw", { scope: "everything" }, french);
+    await withdrawEverything();
+    expect(await listConfirmations(person)).toEqual([]);
+    await issueToNewPerson(buildSubmissionFor(person));
+    await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);
+    await withdrawEverything();
+    await withdrawEverything();
+    expect(await listConfirmations(person)).toMatchObject([{ text: expect.stringContaining("Vous avez retiré tous vos consentements.") }]);
+  });
+
+  test("confirms a withdrawal once if a shard does not respond, and the job completes it there", async () => {
+    const person = await signInPerson({});
+    const far = await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);
+    const unavailableDatabase = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
+    const { shards } = platform;
+    const listShards = () => shards.all().map(([id, db]) => [id, id === "01" ? unavailableDatabase : db] as const);
+    const withoutSecondShard = { shards: { ...shards, all: listShards } };
+    const request = () => buildJsonRequest({ scope: "everything" }, person.headers);
+    for (const _ of [1, 2]) expect((await callWith(withoutSecondShard, "/v1/me/certificates/withdraw", request())).status).toBe(503);
+    expect(await listConfirmations(person)).toHaveLength(1);
+    expect(await readStatus(far.certId)).toBe("active");
+    for (const minutes of [2, 4]) await settleShares({ ...platform, clock: () => Date.now() + minutes * minuteMs });
+    expect(await readStatus(far.certId)).toBe("revoked");
+    await withdraw(person, { scope: "everything" });
+    expect(await listConfirmations(person)).toHaveLength(1);
   });
 });

@@ -48,8 +48,13 @@ test("a person reaches the page of every email about an account or a share", asy
   for (const mail of [
     sampleMails.passkey_added,
     sampleMails.agent_changed,
+    { template: "account_withdrawal_confirmation", data: { business: null, withdrawnAt: 0, ceaseBy: 0 } },
+    {
+      template: "account_withdrawal_confirmation",
+      data: { business: { id: share.business.id, businessName: "", contact: null, mailingAddress: null }, withdrawnAt: 0, ceaseBy: 0 },
+    },
     { template: "share_ceased", data: { ...data, note: null } },
     { template: "share_overdue", data: { ...data, contact: null } },
   ] as const)
-    await expectPage(linkOf(mail), /^\/app\//, person.get);
+    await expectPage(linkOf(mail), /^\/app/, person.get);
 });

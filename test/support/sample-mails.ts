@@ -54,6 +54,19 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
       mailingAddress: hostileName,
     },
   },
+  account_withdrawal_confirmation: {
+    template: "account_withdrawal_confirmation",
+    data: {
+      business: {
+        id: "biz_00k3v9d2m4q8x1c7b5n0t6w2h9",
+        businessName: hostileName,
+        contact: hostileName,
+        mailingAddress: hostileName,
+      },
+      withdrawnAt: Date.UTC(2026, 10, 20, 10, 5),
+      ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999),
+    },
+  },
   withdrawal_owner_notice: {
     template: "withdrawal_owner_notice",
     data: { certIds: ["cc_00k3v9d2m4q8x1c7b5n0t6w2h9"], ceaseBy: Date.UTC(2026, 11, 4, 23, 59, 59, 999) },

@@ -128,6 +128,21 @@ export const en = {
     wrong: "You can’t undo a withdrawal, but you can give consent again on the business’s form.",
     reason: "You’re receiving this because this address is on the certificate. This is a one-time email about your withdrawal.",
   },
+  account_withdrawal_confirmation: {
+    subject: "Your consent has been withdrawn",
+    intro: "You withdrew all consent you gave to {business}. We’re letting them know.",
+    introAll: "You withdrew all of your consent. We’re letting each business know.",
+    covers: "All consent you gave this business with this email address, and everything you share with them",
+    coversAll: "All consent you gave any business with this email address, and everything you share",
+    action: "View your certificates",
+    hint: "Sign in and open a certificate. Its public page has your signed receipt.",
+    contactedTitle: "Still being contacted after that date?",
+    contacted: "Contact {contact}. Include the certificate ID.",
+    contactedAll:
+      "Contact the business, or file a complaint with your state attorney general or data protection authority. Include the certificate ID.",
+    wrongTitle: "Didn’t want to withdraw?",
+    wrong: "You can’t undo a withdrawal, but you can give consent again on a business’s form.",
+  },
   withdrawal_owner_notice: {
     subject: "Someone withdrew consent",
     intro: "A person withdrew the consent they gave your business. You must stop contacting this person by the end of {date} (UTC).",

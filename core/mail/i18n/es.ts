@@ -129,6 +129,21 @@ export const es: MailMessages = {
     reason:
       "Recibe este correo porque esta dirección figura en el certificado. Solo le enviaremos este mensaje sobre el retiro de su consentimiento.",
   },
+  account_withdrawal_confirmation: {
+    subject: "Se retiraron sus consentimientos",
+    intro: "Usted retiró todos los consentimientos que dio a {business}. Se lo estamos comunicando a la empresa.",
+    introAll: "Usted retiró todos sus consentimientos. Se lo estamos comunicando a cada empresa.",
+    covers: "Todos los consentimientos que dio a esta empresa con esta dirección de correo y todo lo que comparte con ella",
+    coversAll: "Todos los consentimientos que dio a cualquier empresa con esta dirección de correo y todo lo que comparte",
+    action: "Ver sus certificados",
+    hint: "Inicie sesión y abra un certificado. En su página pública está el recibo firmado.",
+    contactedTitle: "¿Le siguen contactando después de esa fecha?",
+    contacted: "Comuníquese con {contact}. Incluya el ID del certificado.",
+    contactedAll:
+      "Comuníquese con la empresa o presente una queja ante la fiscalía general de su estado o su autoridad de protección de datos. Incluya el ID del certificado.",
+    wrongTitle: "¿No quería retirarlos?",
+    wrong: "El retiro no se puede deshacer. Puede volver a dar su consentimiento en el formulario de una empresa.",
+  },
   withdrawal_owner_notice: {
     subject: "Una persona retiró su consentimiento",
     intro: "Una persona retiró el consentimiento que dio a su empresa. Su empresa debe dejar de contactarla a más tardar el {date} (UTC).",

@@ -130,6 +130,21 @@ export const frCa: MailMessages = {
     reason:
       "Vous recevez ce courriel parce que cette adresse figure sur le certificat. C’est un envoi unique au sujet du retrait de votre consentement.",
   },
+  account_withdrawal_confirmation: {
+    subject: "Vos consentements ont été retirés",
+    intro: "Vous avez retiré tous les consentements que vous aviez donnés à {business}. Nous en avisons l’entreprise.",
+    introAll: "Vous avez retiré tous vos consentements. Nous en avisons chaque entreprise.",
+    covers: "Tous les consentements donnés à cette entreprise avec cette adresse courriel et tout ce que vous partagez avec elle",
+    coversAll: "Tous les consentements donnés à une entreprise avec cette adresse courriel et tout ce que vous partagez",
+    action: "Voir vos certificats",
+    hint: "Connectez-vous et ouvrez un certificat. Sa page publique contient votre reçu signé.",
+    contactedTitle: "On communique encore avec vous après cette date?",
+    contacted: "Communiquez avec {contact} et indiquez l’ID du certificat.",
+    contactedAll:
+      "Communiquez avec l’entreprise ou portez plainte auprès de votre autorité de protection des renseignements personnels. Indiquez l’ID du certificat.",
+    wrongTitle: "Vous ne vouliez pas retirer vos consentements?",
+    wrong: "Un retrait ne peut pas être annulé. Vous pouvez redonner votre consentement dans le formulaire d’une entreprise.",
+  },
   withdrawal_owner_notice: {
     subject: "Une personne a retiré son consentement",
     intro:

@@ -186,7 +186,7 @@ const withdrawCertificatesRoute = createRoute({
   operationId: "withdrawAsPerson",
   summary: "Withdraw consent for certificates that name you",
   description:
-    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. In the last two cases, it also ends your shares with that business or with all businesses, as well as shares that other people created with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
+    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. In the last two cases, it also ends your shares with that business or with all businesses, as well as shares that other people created with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. One email to you confirms the request. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuardOf("cert_id")),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalResponse", withdrawalResultSchema, withdrawalResultExample) },
@@ -229,5 +229,5 @@ consumerCertificateRoutes.openapi(withdrawCertificatesRoute, async (c) => {
     return respond(c, 200, withdrawn, singleWithdrawalToWire);
   }
   const from = request.scope === "everything" ? "everybody" : { businessId: parseBusinessId(request.business_id) };
-  return respond(c, 200, await withdrawAllCertificates(services, person, from), bulkWithdrawalToWire);
+  return respond(c, 200, await withdrawAllCertificates(services, person, from, language), bulkWithdrawalToWire);
 });

@@ -1,14 +1,19 @@
 // Implements POST /v1/me/certificates/withdraw. Withdraws consent for all of the person's certificates with one business or with all
 // businesses, and ends the shares with these businesses.
 import type { Person } from "../../../core/access/principal.ts";
-import type { BusinessId, ShardId } from "../../../core/ids.ts";
+import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
+import { shardOfId, type BusinessId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
+import { getBusinessIdentity } from "../../../storage/accounts.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import {
   listNextToWithdraw,
   finishAccountWithdrawal,
+  hasUncoveredConsent,
+  isConfirmable,
   listNamingCertificates,
   insertAccountWithdrawal,
   markWithdrawalSpread,
@@ -18,13 +23,15 @@ import {
 } from "../../../storage/person-certificates.ts";
 import { hasShareNaming } from "../../../storage/shares.ts";
 import { isAlreadyWithdrawn } from "../../../storage/withdrawals.ts";
-import { queryIssuingShards } from "../query-issuing-shards.ts";
+import { runIsolated } from "../../log.ts";
+import { queryIssuingShards, queryShardsInGroups } from "../query-issuing-shards.ts";
 import { getNextCheckAt, mayHaveWaitingCertificates } from "../intake/waiting-certificates.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "../withdrawals/commit-withdrawals.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
 import { endNamedShares } from "../withdrawals/end-named-shares.ts";
+import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 const maxBatches = 10; // the maximum number of batches per shard in one call
 
@@ -36,7 +43,8 @@ interface ShardWithdrawal {
 
 /**
  * Withdraws up to 10 batches of certificates in one shard, within the work budget. When no certificates are left, ends the shares and
- * deletes the work row, unless the row covers later certificates or a certificate may still be in a journal. If the work is marked `forAllShards`, first adds it to the business's other shards.
+ * deletes the work row, unless the row covers later certificates or a certificate may still be in a journal. If the work is marked
+ * `forAllShards`, first adds it to the other shards.
  */
 export const withdrawBatches = async (
   services: ConsumerWriteDependencies,
@@ -44,8 +52,15 @@ export const withdrawBatches = async (
   shard: ShardId,
   work: AccountWithdrawal,
 ): Promise<ShardWithdrawal> => {
-  if (work.forAllShards === true && work.businessId !== null) {
-    await queryIssuingShards(services, work.businessId, (each) => insertAccountWithdrawal(each, { ...work, forAllShards: false }).run());
+  if (work.forAllShards === true) {
+    const save = (each: Database) => insertAccountWithdrawal(each, { ...work, forAllShards: false }).run();
+    await (work.businessId === null
+      ? queryShardsInGroups(
+          services,
+          services.shards.all().map(([id]) => id),
+          save,
+        )
+      : queryIssuingShards(services, work.businessId, save));
     await markWithdrawalSpread(db, work).run();
   }
   const mayWait = await mayHaveWaitingCertificates(services, shard, { businessId: work.businessId, issuedUntil: work.withdrawnAt });
@@ -94,15 +109,51 @@ export interface BulkWithdrawal {
 }
 
 /**
+ * Saves the withdrawal in the person's shard together with the email that confirms it, so that the email is written once and never lost.
+ * The row stays until the other shards have the withdrawal, too.
+ */
+const saveInOwnShard = async (
+  services: ConsumerWriteDependencies,
+  ownDb: Database,
+  work: AccountWithdrawal & { readonly consumerId: ConsumerId },
+  others: readonly Database[],
+  language: Language,
+): Promise<void> => {
+  const { consumerId, businessId, withdrawnAt } = work;
+  const [business, ...found] = await Promise.all([
+    businessId === null ? null : getBusinessIdentity(services.shards.forId(businessId), businessId),
+    ...others.map((db) => runIsolated(services, "withdrawal confirmation", () => hasUncoveredConsent(db, work))),
+  ]);
+  // A shard that does not respond may have something to withdraw. It gets the withdrawal later.
+  const hasElsewhere = found.some((has) => has !== false);
+  const mail = await prepareMailToPerson(services, ownDb, consumerId, {
+    template: "account_withdrawal_confirmation",
+    data: {
+      business:
+        businessId === null || business === null
+          ? null
+          : { id: businessId, businessName: business.name ?? "", contact: business.contact, mailingAddress: business.mailingAddress },
+      withdrawnAt,
+      ceaseBy: getCeaseDeadline(withdrawnAt),
+    },
+    language,
+    onlyIf: isConfirmable(work, hasElsewhere),
+  });
+  await batch(ownDb, [...mail, insertAccountWithdrawal(ownDb, work)]);
+  services.scheduleMail();
+};
+
+/**
  * Withdraws every active certificate that names the person, from one business or from all businesses (`everybody`). Also ends the person's
  * shares with these businesses, and shares that other people made with the person's address. Returns `unauthorized` if the account no
  * longer exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable. A repeated
- * call continues the work.
+ * call continues the work. Emails one confirmation, and none if the call repeats an unfinished withdrawal or there is nothing to withdraw.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,
   person: Pick<Person, "id">,
   from: { readonly businessId: BusinessId | null } | "everybody",
+  language: Language,
 ): Promise<Result<BulkWithdrawal, "unauthorized" | "cert_not_found">> => {
   const address = await loadEmailIndex(services, person);
   if (address === null) return refuse("unauthorized");
@@ -119,9 +170,19 @@ export const withdrawAllCertificates = async (
     ]);
     if (certificates.flat().length === 0 && !shares) return refuse("cert_not_found");
   }
-  const work: AccountWithdrawal = { addressIndex: address, consumerId: person.id, businessId, withdrawnAt: now };
+  const ownShard = shardOfId(person.id);
+  const ownDb = services.shards.get(ownShard);
+  const others = databases.flatMap(([shard, db]) => (shard === ownShard ? [] : [db]));
+  const work = { addressIndex: address, consumerId: person.id, businessId, withdrawnAt: now };
+  await saveInOwnShard(services, ownDb, { ...work, forAllShards: others.length > 0 }, others, language);
+  const saving = new Map(others.map((db) => [db, insertAccountWithdrawal(db, work).run()]));
+  const saved = await Promise.allSettled(saving.values());
+  if (others.length > 0 && saved.every(({ status }) => status === "fulfilled")) {
+    const isDoneInOwnShard = others.length === databases.length; // the business has nothing in the person's shard
+    await batch(ownDb, [markWithdrawalSpread(ownDb, work), ...(isDoneInOwnShard ? [finishAccountWithdrawal(ownDb, work)] : [])]);
+  }
   const withdrawing = databases.map(async ([shard, db]) => {
-    await insertAccountWithdrawal(db, work).run();
+    await saving.get(db);
     return withdrawBatches(services, db, shard, work);
   });
   await Promise.allSettled(withdrawing); // let the other shards finish even if one of them fails

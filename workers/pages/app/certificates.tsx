@@ -374,7 +374,7 @@ const requireWithdrawable =
 const handleWithdraw = async (request: AppFormRequest, { id, businessId }: PublishedCertificate): Promise<Response> => {
   const { c, services, person, form } = request;
   if (form.get("scope") === "business") {
-    const withdrawn = await withdrawAllCertificates(services, person, { businessId });
+    const withdrawn = await withdrawAllCertificates(services, person, { businessId }, request.language);
     if (withdrawn.ok) {
       const { withdrawn: count, isPending, withdrawnAt } = withdrawn.value;
       await setEndedFlash(request, { count, isPending, date: getCeaseDeadline(withdrawnAt) });

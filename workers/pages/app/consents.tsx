@@ -352,7 +352,9 @@ const handleRevokeAll = async (
   const { c, services, person } = request;
   const { revoked, remaining, ceaseBy } = await revokeAllShares(services, person, id, c.var.requestId);
   const withdrawal =
-    activeCertificateCount + activeOthersShares === 0 ? null : await withdrawAllCertificates(services, person, { businessId: id });
+    activeCertificateCount + activeOthersShares === 0
+      ? null
+      : await withdrawAllCertificates(services, person, { businessId: id }, request.language);
   if (withdrawal?.ok) {
     // The withdrawal also ends the remaining shares.
     const { withdrawn, sharesEnded, withdrawnAt, isPending } = withdrawal.value;
