@@ -4,7 +4,7 @@ import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, isIsoTime, type KeyValidity } from "../core/ledger/key-validity.ts";
 import { keyKinds, parseVkey, type VerifierKey } from "../core/ledger/note.ts";
-import { vkeyFromSpki } from "../core/ledger/rekor-receipt.ts";
+import { isRekorVkey } from "../core/ledger/rekor-receipt.ts";
 import type { TrustedLogKey } from "../core/ledger/receipt.ts";
 import type { TimestampPin } from "../core/ledger/rfc3161.ts";
 import type { JsonObject } from "../core/canonical-json.ts";
@@ -46,21 +46,13 @@ const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
 
 const logRoles: readonly unknown[] = ["primary", "mirror", "audit"];
 
-/** Returns true if the verifier key (`vkey`) contains an ECDSA key, which some Rekor logs use. */
-const isEcdsaKey = (origin: string, vkey: string): boolean => {
-  const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
-  return vkeyFromSpki(origin, bytes.slice(1)) === vkey;
-};
-
 const parseTrustedLog = (value: unknown): (TrustedLogKey & { readonly role: unknown }) | null => {
   const record = asObject(value);
   const window = record === null ? null : parseKeyValidity(record);
   const origin = asString(record?.origin);
   const vkey = asString(record?.vkey);
   if (record === null || window === null || origin === null || vkey === null || !logRoles.includes(record.role)) return null;
-  const key = parseVkey(vkey);
-  const isEd25519 = key?.kind === keyKinds.log && key.name === origin;
-  return isEd25519 || isEcdsaKey(origin, vkey) ? { origin, vkey, ...window, role: record.role } : null;
+  return isRekorVkey(vkey) && vkey.startsWith(`${origin}+`) ? { origin, vkey, ...window, role: record.role } : null;
 };
 
 const parseWitnessKey = (value: unknown): VerifierKey | null => {
