@@ -6,6 +6,7 @@ import { sha256Hex } from "../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../core/ledger/checkpoint.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 import { parseReceipt, formatReceiptProof, verifyReceipt, type Receipt, type ReceiptFault } from "../core/ledger/receipt.ts";
+import { needsTimestamp } from "../core/ledger/rfc3161.ts";
 import { formatAnchorStatement, type AnchorSubject } from "../core/ledger/statement.ts";
 import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
 import { minuteMs } from "../core/time.ts";
@@ -35,6 +36,7 @@ export interface AnchorEvidence {
 export interface AnchorContext {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;
+  /** If true, every statement needs a timestamp. Otherwise, only those that were made while a trusted authority was in use do. */
   readonly requiresTimestamp: boolean;
   readonly witnessMin: number;
 }
@@ -264,7 +266,9 @@ export const checkAnchor = async (
   record("inclusion", found.inclusion);
   record("rekor_body", found.rekorBody);
   if (found.inclusion.outcome !== "pass") return { time: null };
-  const attested = await checkAttestation(context, trust, evidence, receipt, evidence.rekorBody ?? bytes);
+  const madeAt = Date.parse(String(asObject(parseCanonical(expected))?.timestamp));
+  const requiresTimestamp = context.requiresTimestamp || needsTimestamp(trust.authorities, madeAt);
+  const attested = await checkAttestation({ ...context, requiresTimestamp }, trust, evidence, receipt, evidence.rekorBody ?? bytes);
   record("attest.inclusion", attested.inclusion);
   record("attest.cosign", attested.cosign);
   record("attest.tsa", attested.tsa);

@@ -30,7 +30,7 @@ export interface VerificationOptions {
   readonly trust: Trust | null;
   /** The fingerprint, in hex, that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;
-  /** If true, a timestamp is required even if the trust document lists no authority. */
+  /** If true, a timestamp is required even if the trust document lists no authority that was in use. */
   readonly requiresTimestamp: boolean;
   /** The minimum number of witnesses. The trust document's policy can require more. */
   readonly witnessMin: number;
@@ -48,7 +48,7 @@ const maxZipBytes = 20 * 1_024 * 1_024;
 export const createAnchorContext = (crypto: NoteCrypto, trust: Trust | null, options: VerificationOptions): AnchorContext => ({
   crypto,
   trust,
-  requiresTimestamp: options.requiresTimestamp || (trust?.authorities.length ?? 0) > 0,
+  requiresTimestamp: options.requiresTimestamp,
   witnessMin: Math.max(options.witnessMin, trust?.witnessMin ?? 0),
 });
 

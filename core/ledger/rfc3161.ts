@@ -4,7 +4,7 @@
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
-import { toIso, minuteMs, type Instant } from "../time.ts";
+import { toIso, hourMs, minuteMs, type Instant } from "../time.ts";
 import {
   toContextTag,
   encodeDer,
@@ -25,6 +25,16 @@ export interface TimestampPin extends KeyValidity {
   /** The SHA-256 of the signer's SubjectPublicKeyInfo, as hex. */
   readonly spkiSha256: string;
 }
+
+/** An authority's timestamp of a statement can come this much later, because only the checkpoint of every 15 minutes is timestamped. */
+const maxTimestampDelayMs = hourMs;
+
+/**
+ * Returns whether a statement from this time needs a timestamp: some key is still valid an hour later. Ignores when keys became valid, so
+ * that nobody can avoid a timestamp by backdating a statement to before the first authority.
+ */
+export const needsTimestamp = (pins: readonly TimestampPin[], at: Instant): boolean =>
+  pins.some(({ validTo }) => validTo === undefined || at + maxTimestampDelayMs < Date.parse(validTo));
 
 /** Object identifiers as the hex of their DER content. */
 const oids = {

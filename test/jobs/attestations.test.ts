@@ -80,6 +80,9 @@ const createAuthority = (behave: () => Promise<AttestationOutcome>): CheckpointA
   scope: "every log",
   attest: behave,
 });
+const stamp = { kind: "rfc3161", tsa: "tsa.example", time: cosignedAt, token: "AAAA", spki_sha256: "ab".repeat(32) } as const;
+const retiredAt = "2026-01-01T00:00:00.000Z";
+const retiredAuthority = { name: "tsa.example", url: "https://tsa.example/tsr", spki_sha256: "ab".repeat(32), valid_to: retiredAt };
 const failToConnect = async (): Promise<AttestationOutcome> => ({ ok: false, kind: "retry", code: "connection" });
 
 const createPlatformWith = (attestors: readonly CheckpointAttestor[], change: Partial<Platform> = {}): Platform => ({
@@ -87,6 +90,16 @@ const createPlatformWith = (attestors: readonly CheckpointAttestor[], change: Pa
   attestors: [...base.attestors.filter(({ scope }) => scope === "guard"), ...attestors],
   ...change,
 });
+
+/** Creates the service with these TIMESTAMP_AUTHORITIES. */
+const createServiceWith = async (authorities: readonly object[]) => {
+  const changed = { ...env, TIMESTAMP_AUTHORITIES: JSON.stringify(authorities) } as unknown as Env;
+  const platform = await createPlatform(changed);
+  const app = buildApp(platform);
+  const read = async (path: string): Promise<unknown> =>
+    (await app.fetch(new Request(`http://svc.test${path}`), changed, createExecutionContext())).json();
+  return { platform, read };
+};
 
 /** Sends a GET request to the API, with these attestors added to the service's own. */
 const readShownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
@@ -335,7 +348,6 @@ describe("a checkpoint of the ledger", () => {
     const faults: string[] = [];
     vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
     const refusing = createWitness(async () => ({ ok: false, kind: "permanent", code: "conflict" }));
-    const stamp = { kind: "rfc3161", tsa: "tsa.example", time: cosignedAt, token: "AAAA", spki_sha256: "ab".repeat(32) } as const;
     const unknownKey = createAuthority(async () => ({ ok: true, attestation: stamp, verified: false }));
     const platform = createPlatformWith([refusing, unknownKey]);
     await checkpointLedgers(platform, getNextWindow());
@@ -375,9 +387,10 @@ describe("a checkpoint of the ledger", () => {
         holder.config = config;
       }
     };
+    const pin = { name: "tsa.example", spkiSha256: "ab".repeat(32), validFrom: "2026-01-01T00:00:00.000Z" };
     expect(await readShownWith({ witnessMin: 2 })).not.toHaveProperty("attested");
     expect(
-      await readShownWith({ authorities: [{ name: "tsa.example", url: "https://tsa.example", pins: [], pem: "" }] }),
+      await readShownWith({ authorities: [{ name: "tsa.example", url: "https://tsa.example", pins: [pin], pem: "" }] }),
     ).not.toHaveProperty("attested");
     expect(await readShownWith({ witnessMin: 1 })).toHaveProperty("attested");
   });
@@ -430,17 +443,45 @@ describe("a checkpoint of the ledger", () => {
       name: `${name}.example`,
       url: `https://${name}.example/tsr`,
       spki_sha256: "ab".repeat(32),
-      ...(name === "old" && { valid_to: "2026-01-01T00:00:00.000Z" }),
+      ...(name === "old" && { valid_to: retiredAt }),
     }));
-    const changed = { ...env, TIMESTAMP_AUTHORITIES: JSON.stringify(authorities) } as unknown as Env;
-    const platform = await createPlatform(changed);
-    expect(platform.attestors.filter(({ kind }) => kind === "rfc3161").map(({ name }) => name)).toEqual(["new.example"]);
-    const response = await buildApp(platform).fetch(
-      new Request("http://svc.test/.well-known/svc-trust.json"),
-      changed,
-      createExecutionContext(),
-    );
-    expect(await response.json()).toMatchObject({ tsa: [{ name: "old.example" }, { name: "new.example" }] });
+    const { platform, read } = await createServiceWith(authorities);
+    await anchorCertificate();
+    await checkpointLedgers(platform, getNextWindow());
+    expect((await listRows(origin)).map(({ attestor }) => attestor)).toEqual(["new.example"]);
+    expect(await read("/.well-known/svc-trust.json")).toMatchObject({ tsa: [{ name: "old.example" }, { name: "new.example" }] });
+  });
+
+  test("keeps the timestamp of the only authority after it was retired, and needs none from then on", async () => {
+    const older = await anchorCertificate();
+    const asking = createPlatformWith([createAuthority(async () => ({ ok: true, attestation: stamp, verified: true }))]);
+    await checkpointLedgers(asking, getNextWindow());
+    await attestDue(asking);
+
+    const { platform, read } = await createServiceWith([retiredAuthority]);
+    const newer = await anchorCertificate();
+    await checkpointLedgers(platform, getNextWindow());
+    expect((await listRows(origin)).map(({ kind }) => kind)).toEqual(["rfc3161"]);
+    expect(await read(`/v1/certs/${older}/verify`)).toMatchObject({
+      data: { anchor: { attested: { attestations: [{ kind: "rfc3161", tsa: "tsa.example" }] } } },
+    });
+
+    const witnessed = { ...platform, attestors: [...platform.attestors, createWitness()] };
+    await checkpointLedgers(witnessed, getNextWindow());
+    await attestDue(witnessed);
+    expect(await read(`/v1/certs/${newer}/verify`)).toMatchObject({
+      data: { anchor: { attested: { attestations: [{ kind: "cosignature" }] } } },
+    });
+  });
+
+  test("is not sent again to an authority that has been retired since the first request", async () => {
+    await anchorCertificate();
+    await checkpointLedgers(createPlatformWith([createAuthority(failToConnect)]), getNextWindow());
+    const { platform } = await createServiceWith([retiredAuthority]);
+    const faults: string[] = [];
+    await attestDue({ ...platform, log: { ...platform.log, error: ({ error }) => faults.push(error) } });
+    expect(await listRows(origin)).toMatchObject([{ kind: "rfc3161", status: "given_up" }]);
+    expect(faults).toEqual([]);
   });
 
   test("goes to the mirrors as a statement, unlike statements about certificates", async () => {

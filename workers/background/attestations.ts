@@ -33,6 +33,11 @@ export const attestDue = async (platform: Platform): Promise<void> => {
   const due = await claimAttestations(db, maxPerRun, platform.clock());
   const settle = async (row: DueAttestation): Promise<void> => {
     const attestor = platform.attestors.find(({ kind, name }) => kind === row.kind && name === row.attestor);
+    // The authority's key has expired since the request, so its timestamp would not count.
+    if (attestor?.isInUse?.(platform.clock()) === false) {
+      await updateAttestation(db, row, { status: "given_up" }).run();
+      return;
+    }
     const outcome: AttestationOutcome =
       attestor === undefined
         ? { ok: false, kind: "permanent", code: "not_configured" }

@@ -49,7 +49,7 @@ const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: Sh
   await insertCheckpoint(
     db,
     { origin, auditLog, window: interval, at: Date.parse(at), size, root, note, headsRoot, headsSize },
-    { ledgerIds: platform.ledgersOf(firstShard).map(({ id }) => id), attestors: [...guards, ...listGeneralAttestors(platform.attestors)] },
+    { ledgerIds: platform.ledgersOf(firstShard).map(({ id }) => id), attestors: [...guards, ...listGeneralAttestors(platform)] },
     platform.clock(),
   );
 };

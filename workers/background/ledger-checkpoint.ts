@@ -17,7 +17,7 @@ const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains, so the list of 
 
 const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now: Instant): Promise<void> => {
   const [, ...mirrors] = platform.ledgersOf(firstShard);
-  const attestors = listGeneralAttestors(platform.attestors);
+  const attestors = listGeneralAttestors(platform);
   const db = platform.shards.get(firstShard);
   const { origin } = ledger;
   const interval = getCheckpointInterval(now);
@@ -61,6 +61,6 @@ const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now:
  * attestors for ledgers. Skips a ledger that has not grown.
  */
 export const checkpointLedgers = async (platform: Platform, now: Instant): Promise<void> => {
-  if (platform.ledgersOf(firstShard).length - 1 + listGeneralAttestors(platform.attestors).length === 0) return;
+  if (platform.ledgersOf(firstShard).length - 1 + listGeneralAttestors(platform).length === 0) return;
   for (const ledger of listPrimaryLedgers(platform)) await checkpointPrimary(platform, ledger, now);
 };

@@ -27,9 +27,11 @@ const createConsistencyProver =
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };
 
-/** Lists the attestors that attest every log. They receive the checkpoint later, in the background. */
-export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
-  attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
+/** Lists the attestors that attest every log and are in use. They receive the checkpoint later, in the background. */
+export const listGeneralAttestors = ({ attestors, clock }: Platform): RequestedAttestor[] =>
+  attestors
+    .filter(({ scope, isInUse }) => scope === "every log" && isInUse?.(clock()) !== false)
+    .map(({ kind, name }) => ({ kind, name, attestation: null }));
 
 /** Sends a checkpoint to one attestor. The call can take up to 30 seconds. */
 export const requestAttestation = async (

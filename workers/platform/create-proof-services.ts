@@ -8,7 +8,7 @@ import { getAuditOrigin, getLedgerOrigin, getWitnessName } from "../../core/ledg
 import { formatVkey, keyKinds, parseSkey, type KeyKind, type VerifierKey } from "../../core/ledger/note.ts";
 import type { TrustedLogKey } from "../../core/ledger/receipt.ts";
 import type { MirrorSettings } from "../../core/ledger/settings.ts";
-import { toIso, type Clock } from "../../core/time.ts";
+import { toIso, type Clock, type Instant } from "../../core/time.ts";
 import { listEarlierKeys, noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 import { createTimestampAttestor } from "../adapters/attestor-rfc3161.ts";
 import { createWitnessAttestor } from "../adapters/attestor-witness.ts";
@@ -25,6 +25,8 @@ export interface TrustedLog extends TrustedLogKey {
 export interface CheckpointAttestor extends Attestor {
   /** `guard`: the witness that the ledger service runs. It cosigns only checkpoints of audit logs, and never two conflicting histories. */
   readonly scope: "every log" | "guard";
+  /** Returns whether the attestor is asked at this time. Without this function, it always is. */
+  readonly isInUse?: (at: Instant) => boolean;
 }
 
 export interface ProofServices {
@@ -169,12 +171,11 @@ export const createProofServices = async (
         scope: url === ledger.url ? ("guard" as const) : ("every log" as const),
       })),
       // An authority whose keys have expired is only listed so that its earlier timestamps can still be verified.
-      ...config.authorities
-        .filter(({ pins }) => pins.some((pin) => isKeyInUse(pin, toIso(clock()))))
-        .map((authority) => ({
-          ...createTimestampAttestor(authority, sendToNetwork, random, clock),
-          scope: "every log" as const,
-        })),
+      ...config.authorities.map((authority) => ({
+        ...createTimestampAttestor(authority, sendToNetwork, random, clock),
+        scope: "every log" as const,
+        isInUse: (at: Instant) => authority.pins.some((pin) => isKeyInUse(pin, toIso(at))),
+      })),
     ],
     anchorKey,
   };

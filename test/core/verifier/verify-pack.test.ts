@@ -191,8 +191,18 @@ describe("attestations", () => {
   test("do not count if the reader does not trust their authority", async () => {
     const tsa = [{ name: "other", spki_sha256: "00".repeat(32), pem: "" }];
     expect(listCheckIds(await verifyWanted({}, { ...trustDocument, tsa }), "incomplete")).toEqual(["attest.tsa"]);
-    const expired = (trustDocument.tsa as JsonObject[]).map((one) => ({ ...one, valid_to: "2026-01-01T00:00:00.000Z" }));
+    const expired = (trustDocument.tsa as JsonObject[]).map((one) => ({ ...one, valid_to: "2026-03-05T00:00:00.000Z" }));
     expect(listCheckIds(await verifyWanted({}, { ...trustDocument, tsa: expired }), "incomplete")).toEqual(["attest.tsa"]);
+  });
+
+  test("do not need a timestamp if the only authority was retired before the certificate was issued", async () => {
+    const [authority] = trustDocument.tsa as JsonObject[];
+    const retiredAt = (time: string): JsonObject => ({ ...trustDocument, tsa: [{ ...authority, valid_to: time }] });
+    const report = await verifyWanted({}, retiredAt("2026-03-04T05:00:00.000Z"));
+    expect(report.verdict).toBe("valid");
+    expect(listCheckIds(report, "skipped")).toContain("attest.tsa");
+    expect((await verifyWanted({}, retiredAt("2026-03-04T06:07:00.000Z"))).verdict).toBe("incomplete"); // an hour after the issuance
+    expect((await verifyWanted({}, retiredAt("2099-01-01T00:00:00.000Z"))).verdict).toBe("valid");
   });
 });
 

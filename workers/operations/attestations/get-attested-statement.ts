@@ -4,6 +4,7 @@ import type { AttestedStatement } from "../../../core/certificates/attested-stat
 import { firstShard } from "../../../core/ids.ts";
 import { getCheckpointInterval } from "../../../core/ledger/checkpoint-interval.ts";
 import type { Receipt } from "../../../core/ledger/receipt.ts";
+import { needsTimestamp } from "../../../core/ledger/rfc3161.ts";
 import { findInclusionFault } from "../../../core/ledger/tlog-proof.ts";
 import { secondMs } from "../../../core/time.ts";
 import { findAttestedCheckpoint } from "../../../storage/checkpoints.ts";
@@ -25,7 +26,10 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
     index: receipt.leaf_index,
     sinceWindow: getCheckpointInterval(Date.parse(receipt.submitted_at)),
     witnessMin: config.witnessMin,
-    needsStamp: config.authorities.length > 0,
+    needsStamp: needsTimestamp(
+      config.authorities.flatMap(({ pins }) => pins),
+      Date.parse(receipt.submitted_at),
+    ),
   });
   const root = checkpoint === null ? null : fromHex(checkpoint.root);
   if (checkpoint === null || root === null) return null;
@@ -38,7 +42,7 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
   return { note: checkpoint.note, inclusionProof: proof.hashes.map(toBase64), attestations: checkpoint.attestations };
 };
 
-/** Returns whether this deployment has witnesses or timestamp authorities for ledger checkpoints. */
+/** Returns whether this deployment has witnesses or timestamp authorities for ledger checkpoints, including authorities that are retired. */
 export const hasAttestors = (services: Proofs): boolean => services.attestors.some(({ scope }) => scope === "every log");
 
 /**
