@@ -37,15 +37,30 @@ export interface ProofPorts {
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 
+/**
+ * Finds a checkpoint with at least `size` entries that also covers the newest record of heads, because earlier records can no longer be
+ * proven. `find` returns a checkpoint with at least the given number of entries.
+ */
+const findCoveringNewestRecord = async (
+  sql: SqlStorage,
+  size: number,
+  find: (covers: number) => Promise<SignedCheckpoint | null>,
+): Promise<SignedCheckpoint | null> => {
+  const getSizeWithRecord = (): number => Math.max(size, (tables.findNewestRecord(sql)?.log_index ?? -1) + 1);
+  let checkpoint = await find(getSizeWithRecord());
+  // While a checkpoint is being signed, the trail of another chain can add a record.
+  while (checkpoint !== null && checkpoint.size < getSizeWithRecord()) checkpoint = await find(getSizeWithRecord());
+  return checkpoint;
+};
+
 /** Implements `AuditLog.proveChainHead`. */
 export const proveChainHead = async (ports: ProofPorts, chain: string, atSize: number | null): Promise<ChainHeadProof | null> => {
   const { sql } = ports.storage;
   const newestIndex = tables.findHeadIndex(sql, chain, Number.MAX_SAFE_INTEGER);
   if (newestIndex === null) return null;
   const { origin } = await ports.openKeys();
-  // The checkpoint must also cover the newest record of heads, because earlier records can no longer be proven.
-  const covers = Math.max(newestIndex, tables.findNewestRecord(sql)?.log_index ?? 0) + 1;
-  const checkpoint = atSize === null ? await ports.getSignedCheckpoint(covers) : findCheckpoint(sql, atSize);
+  const checkpoint =
+    atSize === null ? await findCoveringNewestRecord(sql, newestIndex + 1, ports.getSignedCheckpoint) : findCheckpoint(sql, atSize);
   const index = checkpoint === null ? null : tables.findHeadIndex(sql, chain, checkpoint.size);
   if (checkpoint === null || index === null) return null;
   return {
@@ -94,8 +109,7 @@ export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: re
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);
   if (state === null || checkpoint === null) return null;
-  const record = tables.findNewestRecord(sql);
-  const recordCheckpoint = record === null ? null : await findFirstCheckpoint(ports, record.log_index + 1);
+  const recordCheckpoint = await findCoveringNewestRecord(sql, 0, (covers) => findFirstCheckpoint(ports, covers));
   return {
     ...state,
     entries,

@@ -1,6 +1,6 @@
 // Tests the audit log. It stores many chains, and proves that an entry is in the log and that no entries of a chain are missing.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { verifyAuditProof } from "../support/audit-verification.ts";
 import { fromBase64, fromHex, encodeUtf8 } from "../../core/bytes.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
@@ -9,7 +9,14 @@ import { parseEntryBundle } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
 import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
 import type { ChainHeadProof } from "../../durable-objects/audit-log/proofs.ts";
-import { saveIntervalCheckpoint, maxEntriesScanned, type AuditRow, type ChainPage } from "../../durable-objects/audit-log/tables.ts";
+import {
+  findNewestRecord,
+  recordHeadsForNewChain,
+  saveIntervalCheckpoint,
+  maxEntriesScanned,
+  type AuditRow,
+  type ChainPage,
+} from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
 import {
   buildAuditRow,
@@ -241,6 +248,23 @@ describe("the proof shown to a principal", () => {
     // The trail of the other chain adds a record, and usually waits a second until the next checkpoint is signed.
     const [, proven] = await Promise.all([log.getTrail(other, ["w2"]), log.proveChainHead(chain)]);
     expect(proven?.proof.heads).not.toBeNull();
+  });
+
+  test("covers a record of heads that was added while the checkpoint was being signed", async () => {
+    const log = getAuditLogStub(toAuditLog(13));
+    const [chain, other] = [toChainTag(0x73), toChainTag(0x74)];
+    await runInDurableObject(log, async (instance, { storage }) => {
+      instance.append([buildAuditRow("v1", chain), buildAuditRow("v2", other)]);
+      const sync = storage.sync.bind(storage);
+      vi.spyOn(storage, "sync").mockImplementationOnce(() => {
+        recordHeadsForNewChain(storage.sql, other, Date.now());
+        return sync();
+      });
+      const proven = await instance.proveChainHead(chain);
+      expect(findNewestRecord(storage.sql)?.log_index).toBeGreaterThan(0);
+      expect(proven?.proof.heads).not.toBeNull();
+      vi.restoreAllMocks();
+    });
   });
 
   test("fails when the newest entries are withheld (C6)", async () => {
