@@ -20,7 +20,8 @@ import type {
   SecretAge,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
-import type { Instant } from "../../core/time.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import { withDeadline } from "../../storage/database.ts";
 import { isSameSealedValue } from "../../storage/vault.ts";
 import type { DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
 import { logError } from "../error-log.ts";
@@ -54,6 +55,9 @@ export interface SealedReplacement {
 }
 
 type EndpointPorts = Omit<QueuePusherPorts, "archive"> & { readonly pusher: QueuePusher };
+
+/** A removal that takes longer can still finish, but the alarm no longer waits for it. */
+const removalTimeoutMs = 5 * secondMs;
 
 export class Endpoints {
   readonly #storage: DurableObjectStorage;
@@ -195,12 +199,16 @@ export class Endpoints {
     return tables.listRemovedEndpoints(this.#sql).length > 0;
   }
 
-  /** Never rejects. If a delivery queue fails, the next alarm tries again. */
+  /** Never rejects. If a delivery queue fails or does not respond in time, the next alarm tries again. */
   async finishRemovals(): Promise<void> {
     await Promise.all(
       tables
         .listRemovedEndpoints(this.#sql)
-        .map((id) => this.#finishRemoval(id).catch((error: unknown) => logError("event-sequence.removal", error))),
+        .map((id) =>
+          withDeadline(() => this.#finishRemoval(id), removalTimeoutMs).catch((error: unknown) =>
+            logError("event-sequence.removal", error),
+          ),
+        ),
     );
   }
 

@@ -130,10 +130,10 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     try {
       this.#alarmAt = Date.now() + safetyAlarmMs;
       await this.ctx.storage.setAlarm(this.#alarmAt);
-      await this.#endpoints.finishRemovals();
-      await this.drain();
+      const removals = this.#endpoints.finishRemovals();
+      await this.#sequence.drain();
       this.#pusher.pushToAll();
-      await this.#pusher.waitForPushes();
+      await Promise.all([this.#pusher.waitForPushes(), removals]);
       this.#pusher.saveProgress();
       await this.ctx.storage.deleteAlarm();
       this.#alarmAt = null;

@@ -535,6 +535,25 @@ describe("an event sequence", () => {
     expect((await other.queue.getActivity())?.health.backlog).toBe(2);
   });
 
+  test("pushes events to the other endpoints although the queue of a removed endpoint does not respond", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const removed = await registerEndpoint(business, "https://removed.merchant-tests.com/");
+    const other = await registerEndpoint(business, "https://other.merchant-tests.com/");
+    await runInDurableObject(stub, async (_, state) => {
+      const namespace = {
+        getByName: (name: string): DeliveryQueueMethods =>
+          name === removed.id ? { wipe: () => new Promise<never>(() => undefined) } : deliveryQueues.getByName(name),
+      };
+      const hanging = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      void hanging.removeEndpoint(removed.id);
+      await commitEvents(business, 2);
+      await hanging.alarm();
+      expect(await state.storage.getAlarm()).not.toBeNull();
+    });
+    expect((await other.queue.getActivity())?.health.backlog).toBe(2);
+  });
+
   test("has no alarm when nothing is left to do", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
