@@ -122,6 +122,10 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
   return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, isDevelopmentHost } } : fail(fault);
 };
 
+/** Returns whether a reference is only unusable because it resolves to a URL that is too long. */
+export const isTooLongReference = (reference: string, base: string): boolean =>
+  URL.canParse(reference, base) && new URL(reference, base).href.length > maxUrlLength;
+
 /**
  * Resolves a reference from a page or a Location header against `base`. Keeps the host's original spelling, so that `checkOutboundUrl`
  * checks it. Returns null if the reference is not a usable URL. A long URL counts as unusable, because a page can have thousands of links

@@ -3,7 +3,7 @@
 import { cutText } from "../../core/cut-text.ts";
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
-import { resolveReference } from "../../core/access/outbound-url.ts";
+import { isTooLongReference, resolveReference } from "../../core/access/outbound-url.ts";
 import type { PageLink } from "../../core/policies/discovery.ts";
 import { normalizePolicyText } from "../../core/policies/snapshot.ts";
 
@@ -28,9 +28,13 @@ const maxDepth = 1_000;
 const chunkLength = 16_384; // a chunk has at most about 5,000 tags, and the depth is checked after each chunk
 const maxLinkTextLength = 300; // longer than the text of any link to a policy
 
-/** Resolves a link's URL. Returns null if the link is invalid or points to a fragment of this page. */
-const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
-  const address = resolveReference(reference, base);
+/**
+ * Resolves a link's URL. Returns null if the link is invalid, points to a fragment of this page, or is relative although the base URL is
+ * null.
+ */
+const resolveLinkTarget = (reference: string, base: string | null, pageUrl: string): string | null => {
+  if (base === null && !URL.canParse(reference)) return null;
+  const address = resolveReference(reference, base ?? pageUrl);
   return reference.includes("#") && address === resolveReference(pageUrl, pageUrl) ? null : address;
 };
 
@@ -41,7 +45,8 @@ const parseHtml = (page: FetchedPage): PageContent => {
   const links: PageLink[] = [];
   let unread = 0;
   let depth = 0;
-  let base = page.url;
+  /** Null if the page's own base URL is too long. Relative links would lead to other pages if they were resolved against the page. */
+  let base: string | null = page.url;
   let baseSeen = false;
   let open: { address: string; rel: readonly string[]; text: string; label: string } | null = null;
 
@@ -60,7 +65,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
       if (unread > 0) return;
       if (name === "base" && !baseSeen && attributes.href !== undefined) {
         baseSeen = true;
-        base = resolveReference(attributes.href, page.url) ?? base;
+        base = isTooLongReference(attributes.href, page.url) ? null : (resolveReference(attributes.href, page.url) ?? base);
       }
       if (!linkElements.has(name) || attributes.href === undefined) return;
       closeLink();
