@@ -98,9 +98,9 @@ export class IntakeJournal extends DurableObject<object> {
     return tables.countWaiting(sql, head);
   }
 
-  /** Returns true if a certificate that was issued no later than `until` is not in the database yet. */
-  hasIssuedUntil(until: Instant): boolean {
-    return tables.hasIssuedUntil(this.ctx.storage.sql, until);
+  /** Returns true if a certificate that the withdrawal covers may still be in this journal. */
+  mayContain(scope: tables.WithdrawalScope): boolean {
+    return tables.mayContain(this.ctx.storage.sql, scope);
   }
 
   /** Returns the published JSON of a certificate that is still in this journal, or null. */

@@ -1,4 +1,5 @@
 // The tables of an intake journal.
+import type { StoredIndex } from "../../core/access/address-index.ts";
 import type { CertId, ClientId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
@@ -92,9 +93,33 @@ export const findHead = (sql: SqlStorage): number =>
 export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): number =>
   sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE refusals = 0 AND ord <= ?", upTo).one().n;
 
-/** Returns true if a certificate that was issued no later than `until` is still in the journal. */
-export const hasIssuedUntil = (sql: SqlStorage, until: Instant): boolean =>
-  sql.exec("SELECT 1 FROM entry WHERE issued_at <= ? LIMIT 1", until).toArray().length > 0;
+/** The certificates that a withdrawal covers. */
+export interface WithdrawalScope {
+  readonly until: Instant;
+  /** The clients that issued the certificates; null for all clients. */
+  readonly clientIds: readonly ClientId[] | null;
+  /** Every form in which rows can contain the person's addresses. */
+  readonly addressForms: readonly StoredIndex[];
+}
+
+const isIssuedInScope = "issued_at <= ?1 AND (?2 IS NULL OR client_id IN (SELECT value FROM json_each(?2)))";
+
+/**
+ * Returns true if the journal may contain a certificate in the scope. An entry that the database has refused can stay for days, so it counts
+ * only if its rows contain one of the person's addresses. Other entries will be placed soon, so their rows are not searched.
+ */
+export const mayContain = (sql: SqlStorage, { until, clientIds, addressForms }: WithdrawalScope): boolean => {
+  const clients = clientIds === null ? null : JSON.stringify(clientIds);
+  const has = (condition: string, ...params: readonly string[]): boolean =>
+    sql.exec(`SELECT 1 FROM entry WHERE ${condition} AND ${isIssuedInScope} LIMIT 1`, until, clients, ...params).toArray().length > 0;
+  return (
+    has("refusals = 0") ||
+    has(
+      "refusals > 0 AND EXISTS (SELECT 1 FROM json_each(?3) WHERE instr(entry.statements, json_each.value) > 0)",
+      JSON.stringify(addressForms),
+    )
+  );
+};
 
 export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
 

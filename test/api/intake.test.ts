@@ -345,6 +345,9 @@ describe("a withdrawal while a certificate of the same person is still in the jo
       `CREATE TRIGGER refuse_journaled BEFORE INSERT ON certificates WHEN NEW.id = '${cert_id}' BEGIN SELECT RAISE(ABORT, 'refused'); END`,
     );
     await endFault();
+    await runInDurableObject(getJournal(), (_, { storage }) => {
+      storage.sql.exec("UPDATE entry SET refusals = 1 WHERE cert_id = ?", cert_id);
+    });
     const place = async () => {
       await env.DB.exec("DROP TRIGGER refuse_journaled");
       await getJournal().place(cert_id);
@@ -368,6 +371,18 @@ describe("a withdrawal while a certificate of the same person is still in the jo
     expect(await count("SELECT COUNT(*) AS n FROM withdrawal_work WHERE cert_id = ?", issued.certId)).toBe(0);
   });
 
+  test("looks for that certificate again within ten minutes, even after days", async () => {
+    const issued = await issueToNewPerson();
+    const { cert_id, place } = await journalRefusedCertificate(issued.email);
+    await withdrawCertificate(issued, "business");
+    await waitUntilSettled();
+    const later = Date.now() + 48 * hourMs;
+    await relayOutbox({ ...platform, clock: () => later });
+    await place();
+    await relayOutbox({ ...platform, clock: () => later + 10 * minuteMs });
+    expect(await readWithdrawnAt(cert_id)).toBeDefined();
+  });
+
   test("from everything also withdraws that certificate once it is in the database", async () => {
     const person = await signInPerson({});
     const { cert_id, place } = await journalRefusedCertificate(person.email);
@@ -378,6 +393,45 @@ describe("a withdrawal while a certificate of the same person is still in the jo
     expect(await readWithdrawnAt(cert_id)).toBeDefined();
     expect(await count("SELECT COUNT(*) AS n FROM account_withdrawals")).toBe(0);
   });
+});
+
+describe("an entry of another person", () => {
+  /** Adds an entry that contains no address to the journal while `run` runs. */
+  const withEntry = async (entry: { readonly clientId: string; readonly refusals: number }, run: () => Promise<void>) => {
+    await runInDurableObject(getJournal(), (_, { storage }) => {
+      storage.sql.exec(
+        `INSERT INTO entry (cert_id, client_id, day, fingerprint, issued_at, published, statements, twin_statements, bytes, refusals)
+         VALUES ('cc_00other', ?, 0, '', 0, '', '[]', '[]', 1, ?)`,
+        entry.clientId,
+        entry.refusals,
+      );
+    });
+    await run();
+    await runInDurableObject(getJournal(), (_, { storage }) => {
+      storage.sql.exec("DELETE FROM entry WHERE cert_id = 'cc_00other'");
+    });
+  };
+  const countUnfinished = async (certId: string) => [
+    await count("SELECT COUNT(*) AS n FROM withdrawal_work WHERE cert_id = ?", certId),
+    await count("SELECT COUNT(*) AS n FROM account_withdrawals"),
+  ];
+
+  test("does not keep a withdrawal unfinished if the database has refused the entry", () =>
+    withEntry({ clientId, refusals: 1 }, async () => {
+      const person = await signInPerson({});
+      const response = await person.post("/v1/me/certificates/withdraw", { scope: "everything" });
+      expect(response.body.data).toMatchObject({ withdrawn: 0, pending: false });
+      const issued = await issueToNewPerson();
+      await withdrawCertificate(issued, "business");
+      expect(await countUnfinished(issued.certId)).toEqual([0, 0]);
+    }));
+
+  test("does not keep a withdrawal from one business unfinished if another business's client issued it", () =>
+    withEntry({ clientId: `cl_${clientId.at(-1)}`, refusals: 0 }, async () => {
+      const issued = await issueToNewPerson();
+      await withdrawCertificate(issued, "business");
+      expect(await countUnfinished(issued.certId)).toEqual([0, 0]);
+    }));
 });
 
 describe("an entry that the database refuses", () => {

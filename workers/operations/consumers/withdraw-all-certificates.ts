@@ -63,7 +63,8 @@ export const withdrawBatches = async (
       : queryIssuingShards(services, work.businessId, save));
     await markWithdrawalSpread(db, work).run();
   }
-  const mayWait = await mayHaveWaitingCertificates(services, shard, { businessId: work.businessId, issuedUntil: work.withdrawnAt });
+  const { businessId, addressIndex, withdrawnAt: issuedUntil } = work;
+  const mayWait = await mayHaveWaitingCertificates(services, shard, { businessId, addressIndexes: [addressIndex], issuedUntil });
   let withdrawn = 0;
   for (let done = 0; done < maxBatches && (await services.hasBudget()); done += 1) {
     const certificates: readonly WithdrawableCertificate[] = await listNextToWithdraw(db, work, maxPerBatch);

@@ -1,40 +1,54 @@
 // Checks whether a withdrawal for more than one certificate must wait for certificates that are still in a journal.
+import { listStoredForms, type AddressIndex } from "../../../core/access/address-index.ts";
 import { listJournals } from "../../../core/intake/journal-name.ts";
 import type { BusinessId, ShardId } from "../../../core/ids.ts";
-import { minuteMs, type Instant } from "../../../core/time.ts";
+import { minuteMs, secondMs, type Instant } from "../../../core/time.ts";
 import { listClientsByBusiness } from "../../../storage/clients.ts";
 import { withDeadline } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
 import type { IntakeDependencies } from "./dependencies.ts";
 
-const checkTimeoutMs = 1_500;
+const checkTimeoutMs = 2 * secondMs; // for all journals of the shard together
+const groupSize = 6; // like the number of connections that an invocation can open at a time
 
-interface IssuedCertificates {
+interface PersonCertificates {
   /** The business that issued them; null for all businesses. */
   readonly businessId: BusinessId | null;
+  readonly addressIndexes: readonly AddressIndex[];
   readonly issuedUntil: Instant;
 }
 
 /**
- * Returns true if a certificate that was issued no later than `issuedUntil` may still be in one of the shard's journals. Call this before
- * reading the certificates from the database. A journal that does not respond may contain such a certificate. Never rejects.
+ * Returns true if a certificate of the person that was issued no later than `issuedUntil` may still be in one of the shard's journals. Call
+ * this before reading the certificates from the database. A journal that does not respond may contain such a certificate. Never rejects.
  */
 export const mayHaveWaitingCertificates = async (
   services: IntakeDependencies,
   shard: ShardId,
-  { businessId, issuedUntil }: IssuedCertificates,
+  { businessId, addressIndexes, issuedUntil }: PersonCertificates,
 ): Promise<boolean> => {
-  const hasWaiting = await runIsolated(services, "waiting certificates", async () => {
+  const findWaiting = async (): Promise<boolean> => {
     const clients = businessId === null ? null : await listClientsByBusiness(services.shards.forId(businessId), businessId);
-    const journals = listJournals(shard, clients === null ? null : clients.map(({ id }) => id));
-    const check = (name: string) => withDeadline(async () => services.intakeJournal(name).hasIssuedUntil(issuedUntil), checkTimeoutMs);
-    return (await Promise.all(journals.map(check))).includes(true);
-  });
-  return hasWaiting !== false;
+    const clientIds = clients?.map(({ id }) => id) ?? null;
+    const addressForms = addressIndexes.flatMap(listStoredForms);
+    const journals = listJournals(shard, clientIds);
+    for (let start = 0; start < journals.length; start += groupSize) {
+      const group = journals.slice(start, start + groupSize);
+      const scope = { until: issuedUntil, clientIds, addressForms };
+      const answers = await Promise.all(group.map(async (name) => services.intakeJournal(name).mayContain(scope)));
+      if (answers.includes(true)) return true;
+    }
+    return false;
+  };
+  const mayWait = await runIsolated(services, "waiting certificates", () => withDeadline(findWaiting, checkTimeoutMs));
+  return mayWait !== false;
 };
 
+const maxCheckIntervalMs = 10 * minuteMs;
+
 /**
- * Returns when to look for waiting certificates again: after a minute at first, and after longer waits if an entry stays in a journal
+ * Returns when to look for waiting certificates again: after a minute at first, and after up to ten minutes if an entry stays in a journal
  * because the database refuses it.
  */
-export const getNextCheckAt = (issuedUntil: Instant, now: Instant): Instant => now + Math.max(minuteMs, now - issuedUntil);
+export const getNextCheckAt = (issuedUntil: Instant, now: Instant): Instant =>
+  now + Math.min(Math.max(minuteMs, now - issuedUntil), maxCheckIntervalMs);
