@@ -4,9 +4,10 @@
 import { env, exports } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
+import { formatDate } from "../../core/mail/formatting.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { parseZip } from "../../core/certificates/evidence-zip.ts";
-import { minuteMs } from "../../core/time.ts";
+import { dayMs, minuteMs } from "../../core/time.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { verifyPublic } from "../../verifier/verify-public.ts";
 import { verifyWithdrawal } from "../../verifier/verify-withdrawal.ts";
@@ -22,6 +23,8 @@ import {
   listMailTo,
   startWithdrawal,
   countTraces,
+  createEmailAddress,
+  withdrawCertificate,
   type IssuedCertificate,
 } from "../support/withdrawal.ts";
 
@@ -239,6 +242,26 @@ test("a withdrawal is never earlier than the issuance or an earlier withdrawal, 
   expect((await manageConsent(issued, { entities: ["Zenith Roofing"] })).status).toBe(200);
   expect((await manageConsent(issued, {})).body.data).toMatchObject({ revoked: true });
   expect(await verifyShown(issued.certId)).toMatchObject({ failed: null });
+});
+
+test("the email about a withdrawal names the deadline in the receipt if the clock is behind", async () => {
+  const issued = await issueWithThreeEntities();
+  const issuedAt = Date.parse((await verify(issued.certId)).issued_at);
+  stopClock(issuedAt - 7 * dayMs);
+  for (const change of [{ entities: ["Bright Homes Inc"] }, {}]) {
+    const { cease_by } = (await manageConsent(issued, change)).body.data;
+    expect(Date.parse(cease_by)).toBe(getCeaseDeadline(issuedAt));
+    expect((await listMailTo(issued.email)).at(-1)?.text).toContain(formatDate("en", Date.parse(cease_by)));
+  }
+});
+
+test("a withdrawal of all consent includes a certificate that was issued after the time on a clock that is behind", async () => {
+  const email = createEmailAddress();
+  const other = await issueToNewPerson({ fields: { email } });
+  const issued = await issueToNewPerson({ fields: { email } });
+  stopClock(Date.parse((await verify(other.certId)).issued_at) - minuteMs);
+  await withdrawCertificate(issued, "business");
+  expect((await verify(other.certId)).status).toBe("revoked");
 });
 
 test("the rest of a withdrawal is not earlier than a withdrawal for recipients that was made while it was waiting", async () => {

@@ -1,6 +1,5 @@
 // The email that confirms a withdrawal to the person.
 import { toStoredIndex, type AddressIndex } from "../../../core/access/address-index.ts";
-import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
@@ -42,16 +41,18 @@ export const prepareConfirmationMail = async (
     readonly scope: WithdrawalScope;
     /** The withdrawal for individual recipients; null if the whole certificate was withdrawn. */
     readonly entities: { readonly number: number; readonly names: readonly string[] } | null;
+    /** The time and deadline in the receipt. */
+    readonly withdrawnAt: Instant;
+    readonly ceaseBy: Instant;
     readonly now: Instant;
   },
 ): Promise<readonly Statement[]> => {
   const { vault, config } = services;
-  const { change, language, scope, entities, now } = confirmed;
+  const { change, language, scope, entities, withdrawnAt, ceaseBy, now } = confirmed;
   const { id: certId, businessId, businessName } = certificate;
   const index = confirmed.addressIndex ?? emailIndexes[0] ?? null;
   const to = index === null ? null : await openPersonEmail(vault, certId, businessId, personSealed, index);
   if (to === null || index === null) return [];
-  const withdrawnAt = change.recorded?.receivedAt ?? now;
   if (change.method !== "email_code" && !(await mayConfirmUnverified(services, certificate, index))) return [];
   return insertMail(db, vault, {
     template: "withdrawal_confirmation",
@@ -62,8 +63,8 @@ export const prepareConfirmationMail = async (
       by: change.method === "business_recorded" ? "business" : "person",
       entities: entities?.names ?? null,
       coversAllConsents: scope === "business",
-      withdrawnAt,
-      ceaseBy: getCeaseDeadline(withdrawnAt),
+      withdrawnAt: change.recorded?.receivedAt ?? withdrawnAt,
+      ceaseBy,
       receiptUrl:
         entities === null ? buildReceiptUrl(config.baseUrl, certId) : buildEntityReceiptUrl(config.baseUrl, certId, entities.number),
       contact,

@@ -5,7 +5,7 @@ import type { CertId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
-import { sourceFromPerson, type WithdrawalScope, type PersonMethod } from "../../../core/withdrawals/withdrawal.ts";
+import { getWithdrawalTime, sourceFromPerson, type WithdrawalScope, type PersonMethod } from "../../../core/withdrawals/withdrawal.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
 import {
   finishAccountWithdrawal,
@@ -83,11 +83,13 @@ export const withdrawVerified = async (
   const request: WithdrawalRequest = { change, language, addressIndex, extraStatements, saveIdempotentResponse };
   if (entities !== null) return withdrawFromEntities(services, located, { ...request, entities });
   const addressIndexes = addressIndex === null ? [] : [addressIndex];
-  const { businessId, environment } = located.record.certificate;
+  const { certificate } = located.record;
+  const { businessId, environment } = certificate;
   if (scope !== "business" || addressIndex === null || environment !== "live")
     return withdrawCertificate(services, located, { ...request, scope, addressIndexes });
   const { hasOtherShards: forAllShards } = located.record;
-  const work: AccountWithdrawal = { addressIndex, consumerId: null, businessId, withdrawnAt: services.clock(), forAllShards };
+  const withdrawnAt = getWithdrawalTime(certificate, services.clock());
+  const work: AccountWithdrawal = { addressIndex, consumerId: null, businessId, withdrawnAt, forAllShards };
   const statements = [...extraStatements, insertAccountWithdrawal(located.db, work)];
   const withdrawn = await withdrawCertificate(services, located, { ...request, extraStatements: statements, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;

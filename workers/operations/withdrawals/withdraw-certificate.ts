@@ -17,7 +17,8 @@ const maxAttempts = 3; // an attempt fails only if another withdrawal of the sam
 
 /**
  * Withdraws as many certificates as fit into one batch, and writes a work row for the rest, in one transaction. The rest includes
- * certificates that are still in a journal. Returns `already_revoked` if this certificate was withdrawn in the meantime. Throws a StorageFault of kind `outage` after three failed attempts.
+ * certificates that are still in a journal. Returns `already_revoked` if this certificate was withdrawn in the meantime. Throws a
+ * StorageFault of kind `outage` after three failed attempts.
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
@@ -41,6 +42,7 @@ export const withdrawCertificate = async (
   } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const now = services.clock();
+    const { withdrawnAt, ceaseBy, method, recorded } = decideWithdrawal({ certificate, change, scope, now }).withdrawal;
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
     const work: WithdrawalWork | null =
       scope === "business" && addressIndexes.length > 0
@@ -49,7 +51,7 @@ export const withdrawCertificate = async (
             businessId,
             environment,
             addressIndexes,
-            issuedUntil: now,
+            issuedUntil: withdrawnAt,
             method: change.method,
             apiKeyId,
             forAllShards: record.hasOtherShards,
@@ -58,19 +60,19 @@ export const withdrawCertificate = async (
     const mayWait = work !== null && (await mayHaveWaitingCertificates(services, shardOfId(certId), work));
     const others = work === null ? [] : (await listActiveWithAddress(db, work, maxPerBatch + 1)).filter(({ id }) => id !== certId);
     const hasMore = others.length > maxPerBatch - 1;
-    const { withdrawnAt, ceaseBy, method, recorded } = decideWithdrawal({ certificate, change, scope, now }).withdrawal;
     const receivedAt = recorded?.receivedAt ?? null;
     const withdrawal = { withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt: null };
     const withdrawn: WithdrawalResult = { certId, withdrawnAt, ceaseBy, fromEntities: [], withdrawal };
+    const confirmed = { change, language, addressIndex, scope, entities: null, withdrawnAt, ceaseBy, now };
     const rest = work !== null && (hasMore || mayWait || work.forAllShards) ? [insertWithdrawalWork(db, work)] : [];
     try {
       await commitWithdrawals(
         services,
         db,
         [certificate, ...others.slice(0, maxPerBatch - 1)],
-        { change, scope, now },
+        { change, scope, now: withdrawnAt },
         {
-          before: await prepareConfirmationMail(services, db, record, { change, language, addressIndex, scope, entities: null, now }),
+          before: await prepareConfirmationMail(services, db, record, confirmed),
           after: [...extraStatements, ...(await saveIdempotentResponse(withdrawn)), ...rest],
         },
       );
