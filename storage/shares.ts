@@ -171,9 +171,9 @@ export const findChangeableShare = async (
 ) => {
   const isAccessible =
     access === "link" ? undefined : "consumerId" in access ? eq(shares.consumerId, access.consumerId) : isOwnedShare(access);
-  const { consumerId, language } = shares;
+  const { consumerId, emailProven, language } = shares;
   const row = await db
-    .select({ share: shareFields, ...shareChainFields, consumerId, language, disclosureText: disclosures.text })
+    .select({ share: shareFields, ...shareChainFields, consumerId, emailProven, language, disclosureText: disclosures.text })
     .from(shares)
     .innerJoin(businesses, eq(businesses.id, shares.businessId))
     .innerJoin(disclosures, eq(disclosures.hash, shares.disclosureHash))

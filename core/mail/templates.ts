@@ -102,7 +102,9 @@ export interface MailData {
     readonly appUrl: string;
   };
   readonly share_expiring: ShareMailData & { readonly isTomorrow: boolean; readonly renewUrl: string; readonly stopUrl: string };
-  /** Sent to the person whose share was revoked. `by` is `address_owner` if the email address in it belongs to someone else, who ended it. */
+  /**
+   * Sent to the person whose share was revoked. `by` is `address_owner` if the email address in it belongs to someone else, who ended it.
+   */
   readonly share_stopped: RevokedShareMailData & {
     readonly by: "person" | "address_owner";
     readonly groups: readonly FieldGroup[];

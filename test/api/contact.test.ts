@@ -406,6 +406,16 @@ describe("a share that someone else made with a person's address", () => {
     expect(entries[0]).toMatchObject({ type: "share.revoked", entity_id: id, payload: { actor: "subject:email_code" } });
   });
 
+  test("is not confused with the person's own share, which also ends with the email code", async () => {
+    const issued = await issueToNewPerson();
+    const person = await signInPerson({ email: issued.email }, call, issued.email);
+    await grantShare(person, { scope: ["email"] });
+    await withdrawCertificate(issued, "business");
+    const subjects = (await listMailTo(issued.email)).map(({ subject }) => subject);
+    expect(subjects).toContain("You stopped sharing");
+    expect(subjects).not.toContain("Sharing with a business was stopped");
+  });
+
   test("does not end when one certificate is withdrawn", async () => {
     const email = createEmailAddress();
     const issued = await issueToNewPerson({ fields: { email } });

@@ -28,7 +28,7 @@ export const commitRevocation = async (
   services: WriteDependencies,
   db: Database,
   { share, chains, consumerId, language }: ChangeableShare,
-  by: { readonly actor: Actor; readonly by?: StoppedBy; readonly reason: string | null; readonly requestId: string },
+  by: { readonly actor: Actor; readonly stoppedBy?: StoppedBy; readonly reason: string | null; readonly requestId: string },
   saveIdempotentResponse: SaveIdempotentResponse<RevocationResult> = async () => [],
 ): Promise<RevocationResult> => {
   const { vault } = services;
@@ -36,7 +36,8 @@ export const commitRevocation = async (
   const revocation = revokeShare(share, chains, by.actor, writtenAt + share.clockOffsetMs);
   const { revokedAt, ceaseBy } = revocation;
   const statements = await updateShareRevoked(db, vault, share, revocation, by);
-  const mails = await prepareRevocationMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language, by: by.by });
+  const { stoppedBy = "person" } = by;
+  const mails = await prepareRevocationMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language, stoppedBy });
   const revoked: RevocationResult = { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
   await commit(
     db,

@@ -46,7 +46,7 @@ export const prepareRevocationMails = async (
   db: Database,
   consumerId: ConsumerId | null,
   share: Share,
-  ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: Language; readonly by?: StoppedBy | undefined },
+  ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: Language; readonly stoppedBy: StoppedBy },
 ): Promise<readonly Statement[]> => {
   const data = { shareIds: [share.id], ceaseBy: ended.ceaseBy };
   const [toOwners, { contact }] = await Promise.all([
@@ -60,7 +60,7 @@ export const prepareRevocationMails = async (
       shareId: share.id,
       businessName: share.business.name,
       groups: groupsFromKeys(share.scope),
-      by: ended.by ?? "person",
+      by: ended.stoppedBy,
       at: ended.at,
       ceaseBy: ended.ceaseBy,
       contact,

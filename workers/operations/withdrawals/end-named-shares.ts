@@ -30,8 +30,9 @@ export const endNamedShares = async (services: WriteDependencies, db: Database, 
     const found = await findChangeableShare(db, id, "link", services.clock());
     if (found?.share.status !== "active") continue;
     try {
-      const by = found.consumerId === work.consumerId ? "person" : "address_owner";
-      const revocation = { actor, by, reason: null, requestId: crypto.randomUUID() } as const;
+      const isOwn = found.consumerId === work.consumerId || found.emailProven;
+      const stoppedBy = isOwn ? "person" : "address_owner";
+      const revocation = { actor, stoppedBy, reason: null, requestId: crypto.randomUUID() } as const;
       await commitRevocation(services, db, found, revocation);
       ended += 1;
     } catch (error) {

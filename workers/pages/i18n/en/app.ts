@@ -47,7 +47,7 @@ export const messages = {
   contactEnded: "The business confirmed on {date} that it stopped contacting you",
   until: "until {date}",
   endedOn: "ended on {date}",
-  stoppedOn: "you stopped sharing on {date}",
+  stoppedOn: "sharing stopped on {date}",
   lastDelivered: "Details last sent on {date}",
   stop: "Stop sharing",
   renew: "Renew",

@@ -502,7 +502,7 @@ export const messages = {
     ended: "Ended",
     endsOnItsOwn: "Ends automatically",
     stopped: "Stopped",
-    stoppedOn: "The person stopped sharing on {date}.",
+    stoppedOn: "Sharing stopped on {date}.",
     reason: "The person’s reason",
     history: "History",
     auditEntry: "Audit log entry {seq}",

@@ -47,7 +47,7 @@ export const messages: AppMessages = {
   contactEnded: "La empresa confirmó el {date} que dejó de contactarle",
   until: "hasta el {date}",
   endedOn: "terminó el {date}",
-  stoppedOn: "usted dejó de compartir el {date}",
+  stoppedOn: "se dejó de compartir el {date}",
   lastDelivered: "Último envío de datos: {date}",
   stop: "Dejar de compartir",
   renew: "Renovar",

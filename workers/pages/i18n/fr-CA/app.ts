@@ -48,7 +48,7 @@ export const messages: AppMessages = {
   contactEnded: "L’entreprise a confirmé le {date} qu’elle ne communique plus avec vous",
   until: "jusqu’au {date}",
   endedOn: "a pris fin le {date}",
-  stoppedOn: "vous avez arrêté le partage le {date}",
+  stoppedOn: "partage arrêté le {date}",
   lastDelivered: "Derniers renseignements envoyés le {date}",
   stop: "Arrêter le partage",
   renew: "Renouveler",
