@@ -967,6 +967,11 @@ CREATE TABLE account_withdrawals (
 ) STRICT;
 CREATE INDEX account_withdrawals_due ON account_withdrawals (next_at);
 
+-- Verifiers refuse events that are not in order. Entity withdrawals are in the order of their numbers.
+CREATE TRIGGER withdrawals_in_order BEFORE INSERT ON withdrawals
+WHEN NEW.withdrawn_at < (SELECT withdrawn_at FROM entity_withdrawals WHERE cert_id = NEW.cert_id ORDER BY number DESC LIMIT 1)
+BEGIN SELECT RAISE(ABORT, 'a withdrawal cannot be dated before an earlier one'); END;
+
 CREATE TRIGGER withdrawals_revoke AFTER INSERT ON withdrawals BEGIN
   UPDATE certificates SET status = 'revoked' WHERE id = NEW.cert_id;
 END;

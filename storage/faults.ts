@@ -12,6 +12,7 @@ type FaultKind = "outage" | "constraint" | "bug";
 /** The messages of triggers, exactly as in d1-migrations. */
 const triggerMessages = [
   "a certificate can be revoked only once, by a withdrawal",
+  "a withdrawal cannot be dated before an earlier one",
   "policies can be linked to a certificate only once",
   "the person of a certificate can be erased only once and only completely",
   "a business must have an owner",

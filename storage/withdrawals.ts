@@ -247,7 +247,7 @@ export const listActiveWithAddress = async (
 
 /**
  * Returns the SQL statements that record a withdrawal. Triggers update the certificate and the counters. The batch fails if the certificate
- * is already withdrawn (`isAlreadyWithdrawn`).
+ * was read before another withdrawal (`isOutdatedWithdrawal`).
  */
 export const insertWithdrawal = async (
   db: Database,
@@ -277,9 +277,11 @@ export const findRecordedWithdrawal = async (db: Database, vault: Vault, certifi
   return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
-export const isAlreadyWithdrawn = (error: unknown): boolean =>
+/** Returns true if the certificate is already withdrawn, or if consent for recipients was withdrawn later than the refused withdrawal. */
+export const isOutdatedWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
-  isTriggerError(error, "a certificate can be revoked only once, by a withdrawal");
+  isTriggerError(error, "a certificate can be revoked only once, by a withdrawal") ||
+  isTriggerError(error, "a withdrawal cannot be dated before an earlier one");
 
 /**
  * Returns the SQL statements that record an acknowledgment. The batch fails if there already is one (`isAlreadyAcknowledged`). The details

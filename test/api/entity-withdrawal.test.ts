@@ -264,6 +264,29 @@ test("a withdrawal of all consent includes a certificate that was issued after t
   expect((await verify(other.certId)).status).toBe("revoked");
 });
 
+test("a withdrawal is not earlier than a withdrawal for recipients that was committed while it was being prepared", async () => {
+  const issued = await issueWithThreeEntities();
+  const { code, cookie } = await startWithdrawal(issued.certId, issued.email);
+  // A withdrawal asks the business's journals after it has read the certificate.
+  let other: Promise<TestResponse> | null = null;
+  const withdrawFromOne = async () => {
+    await scheduler.wait(5); // so that the other withdrawal is later
+    return manageConsent(issued, { entities: ["Bright Homes Inc"] });
+  };
+  const journal = {
+    mayContain: async () => {
+      other ??= withdrawFromOne();
+      return (await other).status !== 200;
+    },
+  };
+  const interrupted = createServiceCall({ INTAKE_JOURNAL: { getByName: () => journal } });
+  const body = { email: issued.email, code, scope: "business" };
+  expect((await submitWithdrawalCode(issued.certId, body, cookie, interrupted)).status).toBe(200);
+  const shown = await verify(issued.certId);
+  expect(shown.withdrawal.withdrawn_at >= shown.entities_withdrawn[0].withdrawn_at).toBe(true);
+  expect(await verifyShown(issued.certId)).toMatchObject({ failed: null });
+});
+
 test("the rest of a withdrawal is not earlier than a withdrawal for recipients that was made while it was waiting", async () => {
   const issued = await issueWithThreeEntities();
   const requestedAt = Date.now();

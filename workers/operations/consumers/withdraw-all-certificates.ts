@@ -22,7 +22,7 @@ import {
   type AccountWithdrawal,
 } from "../../../storage/person-certificates.ts";
 import { hasShareNaming } from "../../../storage/shares.ts";
-import { isAlreadyWithdrawn } from "../../../storage/withdrawals.ts";
+import { isOutdatedWithdrawal } from "../../../storage/withdrawals.ts";
 import { runIsolated } from "../../log.ts";
 import { queryIssuingShards, queryShardsInGroups } from "../query-issuing-shards.ts";
 import { getNextCheckAt, mayHaveWaitingCertificates } from "../intake/waiting-certificates.ts";
@@ -93,7 +93,7 @@ export const withdrawBatches = async (
       scheduleWithdrawalFollowUp(services, first);
       withdrawn += certificates.length;
     } catch (error) {
-      if (!isAlreadyWithdrawn(error)) throw error; // otherwise, a certificate was withdrawn in the meantime, so load the remaining ones
+      if (!isOutdatedWithdrawal(error)) throw error; // otherwise, a certificate has changed, so load the remaining ones
     }
   }
   return { withdrawn, sharesEnded: 0, isDone: false };

@@ -16,8 +16,8 @@ export const maxPerBatch = 20;
 
 /**
  * Withdraws all or none of the given certificates of a business, with the same method and actor. A certificate's withdrawal can be later
- * than `change.now` (`getWithdrawalTime`). If one is already withdrawn, throws an error that `isAlreadyWithdrawn` recognizes. The caller
- * schedules the follow-up work.
+ * than `change.now` (`getWithdrawalTime`). If one was read before another withdrawal, throws an error that `isOutdatedWithdrawal`
+ * recognizes. The caller schedules the follow-up work.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,

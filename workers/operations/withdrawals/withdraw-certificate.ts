@@ -5,7 +5,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { decideWithdrawal, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
-import { listActiveWithAddress, isAlreadyWithdrawn, findWithdrawable } from "../../../storage/withdrawals.ts";
+import { listActiveWithAddress, isOutdatedWithdrawal, findWithdrawable } from "../../../storage/withdrawals.ts";
 import { mayHaveWaitingCertificates } from "../intake/waiting-certificates.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "./commit-withdrawals.ts";
@@ -22,15 +22,14 @@ const maxAttempts = 3; // an attempt fails only if another withdrawal of the sam
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
-  { db, record }: LocatedRecord,
+  { db, record: located }: LocatedRecord,
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
     /** The blind indexes for finding the other certificates. If the list is empty, withdraws only this certificate. */
     readonly addressIndexes: readonly AddressIndex[];
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {
-  const { certificate } = record;
-  const { id: certId, businessId, environment } = certificate;
+  const { id: certId, businessId, environment } = located.certificate;
   const {
     change,
     scope,
@@ -40,7 +39,9 @@ export const withdrawCertificate = async (
     extraStatements = [],
     saveIdempotentResponse = async () => [],
   } = request;
+  let record = located;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const { certificate } = record;
     const now = services.clock();
     const { withdrawnAt, ceaseBy, method, recorded } = decideWithdrawal({ certificate, change, scope, now }).withdrawal;
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
@@ -80,9 +81,11 @@ export const withdrawCertificate = async (
       scheduleWithdrawalFollowUp(services, certificate);
       return ok(withdrawn);
     } catch (error) {
-      if (!isAlreadyWithdrawn(error)) throw error;
+      if (!isOutdatedWithdrawal(error)) throw error;
       const current = await findWithdrawable(db, services.vault, certId);
-      if (current?.certificate.status === "revoked") return refuse("already_revoked");
+      if (current === null) throw error;
+      if (current.certificate.status === "revoked") return refuse("already_revoked");
+      record = current;
     }
   }
   throw new StorageFault("outage"); // every attempt failed, and nothing was written
