@@ -17,6 +17,13 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const tokenNameContext = columnContext("agent_tokens", "name");
 
+/**
+ * Decrypts a token's name. Returns null if it cannot be decrypted, so that the person can still see and end the connection, and so that it
+ * does not affect other tokens.
+ */
+const openName = async (vault: Vault, { id, principalId }: Pick<AgentToken, "id" | "principalId">, sealed: string | null) =>
+  sealed === null ? null : await vault.open(tokenNameContext(id, principalId), sealed).catch(() => null);
+
 /** Builds a condition that is true if the token is neither revoked nor expired. */
 export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revokedAt), gt(agentTokens.expiresAt, now));
 
@@ -100,7 +107,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
     rows.map(async ({ nameSealed: sealed, clientHost: host, redirectHost: redirect, ...token }) => ({
       ...token,
       client: redirect === null ? null : { host, redirectHost: redirect },
-      name: sealed === null ? null : await vault.open(tokenNameContext(token.id, token.principalId), sealed),
+      name: await openName(vault, token, sealed),
     })),
   );
 };
@@ -123,7 +130,7 @@ export const findConnection = async (db: Database, vault: Vault, tokenId: string
     .get();
   if (row === undefined) return null;
   return {
-    name: row.nameSealed === null ? null : await vault.open(tokenNameContext(tokenId, row.principalId), row.nameSealed),
+    name: await openName(vault, { id: tokenId, principalId: row.principalId }, row.nameSealed),
     client: row.redirectHost === null ? null : { host: row.host, redirectHost: row.redirectHost },
     createdAt: row.createdAt,
     isLive: row.revokedAt === null && row.expiresAt > now,
@@ -221,8 +228,7 @@ const isUnnotifiedConnection: SQL = allOf(
 
 /**
  * Lists up to `max` OAuth connections that expire after `from` and no later than `until`, soonest first. Omits revoked connections, and
- * connections whose expiry the person has already been notified of. A name that cannot be decrypted is null, so that it does not keep the
- * other people from being notified.
+ * connections whose expiry the person has already been notified of.
  */
 export const listExpiringConnections = async (
   db: Database,
@@ -241,7 +247,7 @@ export const listExpiringConnections = async (
       ...row,
       redirectHost: host ?? "",
       language: mailLanguage ?? "en",
-      name: sealed === null ? null : await vault.open(tokenNameContext(row.id, row.principalId), sealed).catch(() => null),
+      name: await openName(vault, row, sealed),
     })),
   );
 };

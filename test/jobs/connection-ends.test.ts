@@ -56,15 +56,24 @@ describe("an expiring connection", () => {
     expect((await callTool(token, "svc_list_shares")).status).toBe(401);
   });
 
-  test("sends the email even if its name, or another connection's, cannot be decrypted", async () => {
+  test("sends the email, whose link works, even if its name or another connection's cannot be decrypted", async () => {
     const [damaged, other] = [createPersonEmail(), createPersonEmail()];
-    await connectClient(await signIn(damaged, "consumer"));
+    const session = await signIn(damaged, "consumer");
+    const token = await connectClient(session);
     await env.DB.prepare("UPDATE agent_tokens SET name_sealed = 'damaged'").run();
+    expect((await call("/v1/me/agent-tokens", { headers: session })).body.data.agent_tokens).toMatchObject([{ name: null }]);
     await connectClient(await signIn(other, "consumer"));
     await runMinuteAt(startedAt + 84 * dayMs);
     const unnamed = expect.stringMatching(/^127\. ?0\. ?0\. ?1 will lose access/);
-    expect((await listWarningsTo(damaged)).map(({ text }) => text)).toEqual([unnamed]);
+    const warnings = await listWarningsTo(damaged);
+    expect(warnings.map(({ text }) => text)).toEqual([unnamed]);
     expect(await listWarningsTo(other)).toHaveLength(1);
+
+    const { pathname, search } = new URL(/https?:\S+\/oauth\/end\/\S+/.exec(warnings[0]?.text ?? "")?.[0] ?? "http://none.test");
+    expect((await call(`${pathname}${search}`)).status).toBe(200);
+    expect((await callTool(token, "svc_list_shares")).status).toBe(200);
+    expect((await call(`${pathname}${search}`, buildForm({}))).status).toBe(200);
+    expect((await callTool(token, "svc_list_shares")).status).toBe(401);
   });
 
   test("sends the email to the member who made it", async () => {
