@@ -444,6 +444,15 @@ describe("the review of the consent sheet", () => {
       expect((await readNewestShare(visitor)).scope).toEqual(["email", "city"]);
     });
 
+    test("shares nothing and shows the sheet again if a selected box contains none of its fields", async () => {
+      const { visitor, search, form } = await openSheet();
+      const shown = await visitor.post(`/authorize/decide${search}`, { ...form, "group.address": "on" });
+      expect([shown.status, extractHeading(shown), await countShares(visitor)]).toEqual([200, reviewHeading, 0]);
+      expect(shown.text).toContain('name="group.address" value="city" id="group-address" checked=""');
+      await visitor.post(`/authorize/decide${search}`, form);
+      expect((await readNewestShare(visitor)).scope).toEqual(["email", "city"]);
+    });
+
     test("shares a field that was saved after the sheet was shown once the review shows it", async () => {
       const { pat, visitor, search, form } = await openSheet();
       await pat.put("/v1/me/fields", { address_line1: "12 Elm St", zip: "80202" });

@@ -39,6 +39,8 @@ export interface ReviewedForm {
   readonly changes: ReadonlyMap<ContactKey, string | null>;
   /** The fields with an error, in the order of the requested scope. */
   readonly errors: ReadonlyMap<ContactKey, FieldErrorKind>;
+  /** True if a selected checkbox contains none of its group's fields, as on a sheet that an earlier version of the service showed. */
+  readonly isOutdated: boolean;
 }
 
 /** Returns the fields of an optional group that the sheet showed if the person selected the group. The group's checkbox contains them. */
@@ -59,7 +61,8 @@ export const reviewForm = (
   toE164: ToE164,
 ): ReviewedForm => {
   const optional = listOptionalKeys({ scope, needed });
-  const selected = groupsFromKeys(optional).map((group) => listSelectedKeys(form, optional, group));
+  const groups = groupsFromKeys(optional);
+  const selected = groups.map((group) => listSelectedKeys(form, optional, group));
   const chosen = scope.filter((key) => needed.includes(key) || selected.some((keys) => keys.includes(key)));
   const changes = new Map(
     chosen.flatMap((key): readonly (readonly [ContactKey, string | null])[] => {
@@ -83,7 +86,12 @@ export const reviewForm = (
       return error === null ? [] : [[key, error]];
     }),
   );
-  return { scope: chosen.filter((key) => needed.includes(key) || hasValue(key)), changes, errors };
+  return {
+    scope: chosen.filter((key) => needed.includes(key) || hasValue(key)),
+    changes,
+    errors,
+    isOutdated: groups.some((group, index) => form.has(`group.${group}`) && selected[index]?.length === 0),
+  };
 };
 
 /** Returns true for a field that was in the posted form. The review then shows it again as an input. */

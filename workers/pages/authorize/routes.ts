@@ -343,7 +343,8 @@ const handleDecision = async (c: Context<AppEnv>, formRequest: SheetFormRequest)
   const choices = parseChoices(form);
   const email = session === null ? null : (await getSignedInUser(services, session)).email;
   const saved = await loadFields(services, person, persona);
-  const { scope, changes, errors } = reviewForm(choices, requestedScope, saved, email, services.toE164);
+  const { scope, changes, errors, isOutdated } = reviewForm(choices, requestedScope, saved, email, services.toE164);
+  if (isOutdated) return renderDecision(c, formRequest, { choices });
   if (!isTest && errors.size > 0) return renderDecision(c, formRequest, { choices, errors });
   if (scope.length === 0) return renderDecision(c, formRequest, { choices, isEmpty: true });
   if (session !== null && changes.size > 0) {
