@@ -39,8 +39,13 @@ export const defaultLimits = {
   /** This limit is per day, because each invitation sends an email to an address that the business chooses. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
   /**
-   * Counts invitation emails to one address from all businesses. Anyone can open several accounts, so the limit per business does not
-   * protect a mailbox.
+   * Counts invitation emails from one business to one address. Up to this limit, they do not count toward the limit per address, so that
+   * no account can keep the invitations of another business from being emailed.
+   */
+  INVITATION_EMAILS_PER_BUSINESS_AND_ADDRESS: { count: 1, seconds: 86_400, scaled: false },
+  /**
+   * Counts further invitation emails to one address from all businesses. Anyone can open several accounts, so the limit per business does
+   * not protect a mailbox.
    */
   INVITATION_EMAILS_PER_ADDRESS: { count: 10, seconds: 86_400, scaled: false },
   /** A check can query two resolvers and send two requests to a third-party host. */

@@ -212,7 +212,7 @@ describe("the portal", () => {
     await page.goto(`${service.origin}/portal/team`);
     await page.getByLabel("Email").fill(email);
     await page.getByRole("button", { name: "Send invitation" }).click();
-    await page.getByText("Invitation sent.").waitFor();
+    await page.getByText("Invitation created.").waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
 
     await page.goto(`${service.origin}/portal/sign-in`);

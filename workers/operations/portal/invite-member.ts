@@ -15,11 +15,14 @@ import { createOnce, type IdempotentResult } from "./create-once.ts";
 const invitationLifeMs = 7 * dayMs;
 
 /**
- * Returns true if the address may get another invitation email today. The limit covers the invitations of all businesses, so the response
- * does not reveal whether it is reached.
+ * Returns true if the business may send the address another invitation email today. After the first one, the limit covers the emails of all
+ * businesses, so the response does not reveal whether it is reached.
  */
-const mayEmail = async ({ takeExactly }: Pick<Counters, "takeExactly">, emailIndex: AddressIndex): Promise<boolean> =>
-  (await takeExactly("INVITATION_EMAILS_PER_ADDRESS", toStoredIndex(emailIndex))).isAllowed;
+const mayEmail = async ({ takeExactly }: Pick<Counters, "takeExactly">, businessId: string, emailIndex: AddressIndex): Promise<boolean> => {
+  const index = toStoredIndex(emailIndex);
+  if ((await takeExactly("INVITATION_EMAILS_PER_BUSINESS_AND_ADDRESS", `${businessId}:${index}`)).isAllowed) return true;
+  return (await takeExactly("INVITATION_EMAILS_PER_ADDRESS", index)).isAllowed;
+};
 
 /**
  * Emails an invitation that is valid for seven days, and replaces an open invitation to the same address. If the address has reached its
@@ -45,7 +48,7 @@ export const inviteMember = async (
     const id = generateId("mem_", shardOfId(business.id), random);
     const email = trimTypedAddress(request.email);
     const expiresAt = createdAt + invitationLifeMs;
-    const to = (await mayEmail(services, emailIndex)) ? email : null;
+    const to = (await mayEmail(services, business.id, emailIndex)) ? email : null;
     const data = { businessName: business.name, signInUrl: `${config.appUrl}/portal/sign-in`, until: expiresAt };
     return ok({
       value: { id, email, role, createdAt, invitedUntil: expiresAt, deliveryFailedAt: null },

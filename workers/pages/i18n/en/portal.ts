@@ -108,7 +108,7 @@ export const messages = {
     reset: "Test mode reset.",
     resetSome: "The clock wasn’t reset because some test shares are still active. Reset test mode again to finish.",
     verified: "Domain verified.",
-    invited: "Invitation sent.",
+    invited: "Invitation created.",
     joined: "You’ve joined this business.",
     declined: "Invitation declined.",
     recovering: "Resending failed events.",
@@ -916,7 +916,7 @@ export const messages = {
     makeOwner: "Change to owner",
     remove: "Remove",
     invite: "Invite a person",
-    inviteHint: "They’ll get an email and have 7 days to join.",
+    inviteHint: "They have 7 days to join. If they don’t get an email, they can still sign in with this address.",
     roles: {
       member: { label: "Member", hint: "Can view everything, run tests, and confirm that contact has ended" },
       owner: { label: "Owner", hint: "Can also manage keys, endpoints, domains, team members, and settings" },
