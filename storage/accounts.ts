@@ -35,6 +35,9 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
       plan: businesses.plan,
       country: businesses.country,
       environment: clients.environment,
+      // The client's own daily limits; null if the limits of the deployment apply.
+      dailySubmissionLimit: clients.dailySubmissionLimit,
+      dailyByteLimit: clients.dailyByteLimit,
       domains: verifiedDomainsField,
       chain: businessChainFields,
       retentionYears: businesses.retentionYears,

@@ -76,12 +76,13 @@ export const getUsage = (sql: SqlStorage): JournalUsage => {
   return { entries, bytes, oldestAt };
 };
 
+/** Counts the client's entries of one day, and the bytes of all its entries. */
 export const getUsageOfClient = (sql: SqlStorage, clientId: ClientId, day: number): Pick<JournalUsage, "entries" | "bytes"> =>
   sql
     .exec<{ entries: number; bytes: number }>(
-      "SELECT COUNT(*) AS entries, COALESCE(SUM(bytes), 0) AS bytes FROM entry WHERE client_id = ? AND day = ?",
-      clientId,
+      "SELECT COUNT(*) FILTER (WHERE day = ?) AS entries, COALESCE(SUM(bytes), 0) AS bytes FROM entry WHERE client_id = ?",
       day,
+      clientId,
     )
     .one();
 

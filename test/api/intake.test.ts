@@ -661,7 +661,7 @@ describe("the limits of a journal", () => {
          SELECT -i, 'fake' || i, ?, ?, '', ?, '', '[]', '[]', ? FROM n`,
         entries,
         client,
-        Math.floor(Date.now() / (24 * hourMs)),
+        0, // an earlier day
         issuedAt,
         bytes,
       );
@@ -697,5 +697,28 @@ describe("the limits of a journal", () => {
     await deleteFakes();
     await addFakes(1, 200_000_000, Date.now(), clientId);
     expect((await submit(service)).status).toBe(503);
+  });
+
+  test.each([
+    ["bytes", "daily_byte_limit", { LIMIT_CLIENT_DAY_BYTES: "1" }, 1_000_000_000],
+    ["submissions", "daily_submission_limit", { LIMIT_CLIENT_DAY: "1" }, 1_000_000],
+  ])("apply the client's own daily number of %s instead of the deployment's", async (_name, column, low, high) => {
+    const setOwnLimit = (limit: number | null) =>
+      env.DB.prepare(`UPDATE clients SET ${column} = ? WHERE id = ?`).bind(limit, clientId).run();
+    const countAccepted = async (own: number, settings: Readonly<Record<string, string>>): Promise<number> => {
+      await setOwnLimit(own);
+      const service = createServiceCall({ ...defaultWait, ...settings, DEV_RATE_SCALE: "1" });
+      await submit(service); // reads the account
+      await setFault("hang");
+      const codes = [await submit(service), await submit(service), await submit(service)].map(({ status }) => status);
+      await endFault();
+      await waitUntilPlaced();
+      return codes.filter((status) => status === 201).length;
+    };
+    try {
+      expect([await countAccepted(high, low), await countAccepted(1, {})]).toEqual([3, 1]);
+    } finally {
+      await setOwnLimit(null);
+    }
   });
 });

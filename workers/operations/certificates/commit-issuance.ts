@@ -94,6 +94,7 @@ export const commitIssuance = async (
 ): Promise<Result<CaptureResult, "idempotency_conflict">> => {
   const db = services.shards.get(client.shard);
   const { account, room } = client.known;
+  const limits = services.config.storageLimits.client;
   const [manageToken, value, emails, phones] = await Promise.all([
     deriveManageToken(services, { certId: certificate.id, rootSalt: certificate.rootSalt }),
     services.signer.sign(certificate.canonical),
@@ -148,8 +149,8 @@ export const commitIssuance = async (
           twinStatements: [compileStatement(insertTwin(db, certificate, { signature, manageTokenHash: sha256Hex(manageToken) }))],
         })
       : null,
-    room: hasApiKey ? null : room?.day === day ? room.left : services.config.storageLimits.client.records,
-    maxBytes: hasApiKey ? null : services.config.storageLimits.client.bytes,
+    room: hasApiKey ? null : room?.day === day ? room.left : (account.dailySubmissionLimit ?? limits.records),
+    maxBytes: hasApiKey ? null : (account.dailyByteLimit ?? limits.bytes),
   });
   if (written.kind === "journaled") return ok({ receipt, isReplayed: false });
   if (written.kind === "repeated") {

@@ -17,7 +17,7 @@ export interface SubmissionWrite<T> {
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
   /** How many more submissions the client may send today (UTC), as last known; null if there is no limit. */
   readonly room: number | null;
-  /** The maximum number of bytes of the client's entries in the journal today (UTC); null if there is no limit. */
+  /** The maximum number of bytes of the client's entries in the journal; null if there is no limit. */
   readonly maxBytes: number | null;
 }
 
