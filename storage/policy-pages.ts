@@ -13,7 +13,8 @@ import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
 
 const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus the time to link the first certificates
-const maxPages = 20; // per business, because anyone can submit any page of the business's site; known pages can always wait
+const maxPages = 20; // waiting pages per business, because anyone can submit any page of the business's site
+const maxPagesBeforeUnknown = 10; // unknown pages leave the other places to known pages
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
@@ -46,7 +47,8 @@ export const requestPolicyCapture = prepareOnce<{
   now: Instant;
 }>()((db, page) => {
   const waiting = countIn(policyPages, eq(businessId, page.businessId), sql`${origin} <> ''`);
-  const isWithin = sql`(${waiting} < ${maxPages} or ${isKnownPage(page.policyOrigin, page.policyPage, page.now)})`;
+  const isKnown = isKnownPage(page.policyOrigin, page.policyPage, page.now);
+  const isWithin = sql`(${waiting} < iif(${isKnown}, ${maxPages}, ${maxPagesBeforeUnknown}))`;
   const isNeeded = allOf(notExistsIn(policyCaptures, sharedCapture(page)), notExistsIn(policyPages, isRequestedPage(page)));
   return db
     .insert(policyPages, "businessId", "origin", "page", "nextAt", "createdAt")

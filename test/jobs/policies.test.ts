@@ -571,7 +571,7 @@ describe("submissions by strangers", () => {
     const [{ business_id: acme } = { business_id: "" }] = await queryRows<{ business_id: string }>(
       "SELECT business_id FROM policy_pages LIMIT 1",
     );
-    expect(await countWaitingPages(acme)).toBe(20);
+    expect(await countWaitingPages(acme)).toBe(10);
     await env.DB.prepare("INSERT INTO policy_pages (business_id, origin, page, next_at, created_at) VALUES (?, ?, ?, 1, 1)")
       .bind(world.other.id, buildOrigin(host), `https://${host}/quote`)
       .run();
@@ -585,7 +585,20 @@ describe("submissions by strangers", () => {
     expect((await claimPolicyPage(db, now))?.businessId).toBe(acme); // the other business has no more work due
   });
 
-  test("G10: get no policies and cause no fetch past 20 waiting pages of a business", async () => {
+  test("G10: get no policies and cause no fetch past 20 waiting pages of a business, of which at most 10 are unknown", async () => {
+    await issueWaitingCertificate(host);
+    await runCapture();
+    const later = 16 * minuteMs;
+    const [{ business_id: acme } = { business_id: "" }] = await queryRows<{ business_id: string }>(
+      "SELECT business_id FROM certificates ORDER BY ord DESC LIMIT 1",
+    );
+    for (let n = 0; n < 12; n += 1) await issueWaitingCertificate(`unknown-${n}-${host}`, "/quote", later);
+    expect(await countWaitingPages(acme)).toBe(10);
+    for (let n = 0; n < 12; n += 1) await issueWaitingCertificate(host, `/quote-${n}`, later);
+    expect(await countWaitingPages(acme)).toBe(20);
+  });
+
+  test("G10: get no policies and cause no fetch past the limit for waiting pages of a business", async () => {
     const certIds: string[] = [];
     for (let n = 0; n < 23; n += 1) certIds.push(await issueWaitingCertificate(`many-${n}-${host}`));
     await runCapture();
