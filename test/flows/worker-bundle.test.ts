@@ -1,7 +1,7 @@
 // Tests the bundle of the Worker: its size, and that `npm start` reuses it while its inputs have not changed.
 import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
@@ -35,6 +35,43 @@ afterEach(() => {
 test("the bundle is at most 800 kB after gzip", async () => {
   const bundle = readFileSync(join(await ensureBuiltWorker(), "index.js"));
   expect(gzipSync(bundle).length).toBeLessThanOrEqual(800_000);
+});
+
+/** Lists the aliases in wrangler.toml: the specifier that each one replaces in import statements, and the file that takes its place. */
+const listAliases = (): [specifier: string, target: string][] => {
+  const [, section = ""] = readFileSync("wrangler.toml", "utf8").split("[alias]\n");
+  return [...(section.split("\n[")[0] ?? "").matchAll(/^"([^"]+)" = "\.\/([^"]+)"$/gm)].map(([, key = "", target = ""]) => [key, target]);
+};
+
+const getPackageName = (path: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? "svc";
+
+test("each alias replaces imports of exactly one package, and the bundle contains nothing that an alias replaces", async () => {
+  interface Input {
+    readonly imports: readonly { readonly path: string; readonly original?: string }[];
+  }
+  const meta = readFileSync(join(await ensureBuiltWorker(), "bundle-meta.json"), "utf8");
+  const { inputs: read, outputs } = JSON.parse(meta) as {
+    readonly inputs: Readonly<Record<string, Input>>;
+    readonly outputs: Readonly<Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>>;
+  };
+  const inputs = Object.entries(read);
+  const files = Object.values(outputs).flatMap((output) =>
+    Object.entries(output.inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+  );
+  expect(files.length).toBeGreaterThan(100);
+  const aliases = listAliases();
+  expect(aliases.length).toBeGreaterThan(30);
+  for (const [specifier, target] of aliases) {
+    const importers = inputs.filter(([, { imports }]) => imports.some(({ original }) => original === specifier));
+    const targets = importers.flatMap(([, { imports }]) => imports.filter(({ original }) => original === specifier));
+    expect([specifier, new Set(importers.map(([path]) => getPackageName(path))).size]).toEqual([specifier, 1]);
+    expect([specifier, targets.filter(({ path }) => !path.endsWith(target))]).toEqual([specifier, []]);
+    const isReplaced = (file: string): boolean =>
+      specifier.startsWith(".")
+        ? importers.some(([importer]) => join(dirname(importer), specifier) === file)
+        : getPackageName(file) === specifier && getPackageName(target) !== specifier;
+    expect([specifier, files.filter(isReplaced)]).toEqual([specifier, []]);
+  }
 });
 
 test("the bundle is built once, and reused while no input changes", async () => {

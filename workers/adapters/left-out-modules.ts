@@ -1,5 +1,6 @@
 // Replaces unused modules of our dependencies. The `alias` list in wrangler.toml puts this file in their place, so the bundle does not
-// contain them. If a new version of a dependency imports another name, bundling fails.
+// contain them. Whatever is left out throws an error when it is called. If a new version of a dependency imports another name, bundling
+// fails, except for names that it reads from a namespace import.
 
 const leftOut = (): never => {
   throw new Error("This module is not part of the bundle. See `alias` in wrangler.toml.");
@@ -31,8 +32,12 @@ export {
   leftOut as relationToSQL,
 };
 
-// stripe: event notifications, and parts of its API that we do not call. The client's constructor creates an object for each part.
-class LeftOutResource {}
+// stripe: event notifications, and parts of its API that we do not call. The client's constructor creates an object for each part, so only
+// the use of such an object throws. The client uses only `OAuthResource` of ./resources.js.
+// biome-ignore lint/complexity/useArrowFunction: Called with `new`.
+const LeftOutResource = function () {
+  return new Proxy({}, { get: leftOut });
+};
 export {
   leftOut as StripeEventNotificationHandler,
   LeftOutResource as CustomerResource,

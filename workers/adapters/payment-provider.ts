@@ -25,7 +25,8 @@ const describeProviderError = (error: unknown): string => (error instanceof Stri
  */
 export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { apiUrl } = settings;
-  const stripe = new Stripe(settings.secretKey, {
+  // The bundle leaves out other parts of the API (`alias` in wrangler.toml).
+  const stripe: Pick<Stripe, "checkout" | "billingPortal" | "subscriptions"> = new Stripe(settings.secretKey, {
     httpClient: Stripe.createFetchHttpClient((input, init) => fetch(input, init)),
     timeout: requestTimeoutMs,
     maxNetworkRetries: 1,
