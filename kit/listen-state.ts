@@ -11,6 +11,8 @@ interface ListenState {
   readonly secret: string;
   /** For each feed, identified by `buildFeedId`, the `seq` of the event after which the next run starts. */
   readonly positions: Readonly<Record<string, number>>;
+  /** The position that an earlier version of the command saved. It does not say for which API key. */
+  readonly earlier?: { readonly api: string; readonly position: number };
 }
 
 /** Identifies a feed. Every account has its own feed, so the ID depends on the API key. The key cannot be computed from it. */
@@ -23,25 +25,31 @@ const getStatePath = (environment: Environment): string => join(stateFolder, `li
 /** Returns the saved state. Returns null if there is none or it is invalid. */
 export const loadListenState = (environment: Environment): ListenState | null => {
   try {
-    const { secret, positions = {} } = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState>;
+    const saved = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState & { api: string; cursor: number }>;
+    const { secret, positions = {}, api, cursor } = saved;
     if (!/^whsec_\S+$/.test(secret ?? "") || !Object.values(positions).every(isPosition)) return null;
-    return { secret: secret as string, positions };
+    const state = { secret: secret as string, positions };
+    return api !== undefined && isPosition(cursor) ? { ...state, earlier: { api, position: cursor as number } } : state;
   } catch {
     return null;
   }
 };
 
-/** Writes a new file and renames it, so that a crash never leaves a partly written file. */
-export const saveListenState = (environment: Environment, state: ListenState): void => {
+/**
+ * Writes a new file and renames it, so that a crash never leaves a partly written file. The name contains the process ID, because the
+ * command may also be running with another API key.
+ */
+export const saveListenState = (environment: Environment, state: Pick<ListenState, "secret" | "positions">): void => {
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
   writeFileSync(join(stateFolder, ".gitignore"), "*\n");
   const path = getStatePath(environment);
-  const file = openSync(`${path}.new`, "w", 0o600);
+  const newPath = `${path}.${process.pid}.new`;
+  const file = openSync(newPath, "w", 0o600);
   try {
     writeFileSync(file, JSON.stringify(state));
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
-  renameSync(`${path}.new`, path);
+  renameSync(newPath, path);
 };

@@ -107,16 +107,20 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
   const forwardEvents = async (): Promise<void> => {
     const head = await fetchHead(svc, signal);
     const savedState = loadListenState(environment);
-    const secret = savedState?.secret ?? generateSecret();
+    const newSecret = generateSecret();
     const feedId = buildFeedId(api, key);
-    const position = from ?? savedState?.positions[feedId] ?? "now";
+    const earlier = savedState?.earlier?.api === api ? savedState.earlier.position : undefined;
+    const position = from ?? savedState?.positions[feedId] ?? earlier ?? "now";
     // A position after the newest event belongs to a different feed, for example because the database was reset. New events would have
     // lower numbers and be skipped, so start at the newest event.
     const start = position === "now" || position > head ? head : position;
     // Reads the file each time, because the command may also be running with another API key.
-    const saveCursor = (cursor: number): void =>
-      saveListenState(environment, { secret, positions: { ...loadListenState(environment)?.positions, [feedId]: cursor } });
+    const saveCursor = (cursor: number): void => {
+      const current = loadListenState(environment);
+      saveListenState(environment, { secret: current?.secret ?? newSecret, positions: { ...current?.positions, [feedId]: cursor } });
+    };
     saveCursor(start);
+    const secret = loadListenState(environment)?.secret ?? newSecret;
     printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
     printLine(`Signing secret: ${secret} (the same in every run)`);
     const receiver = { target, secret, shouldRetry: options.flags.has("--retry"), signal };

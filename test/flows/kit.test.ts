@@ -280,6 +280,22 @@ describe("svc listen and svc trigger", () => {
     expect(extractSecret(output)).toBe(extractSecret(elsewhere.output));
   });
 
+  test("continue at the position that an earlier version saved for this service", async () => {
+    const listenCommand = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
+    const { seq } = await trigger("share.created");
+    const kept = join(folder, ".svc/listen-sandbox.json");
+    const { secret } = JSON.parse(readFileSync(kept, "utf8")) as { secret: string };
+    for (const [api, expected] of [
+      ["https://elsewhere.example", []],
+      [service.origin, [seq]],
+    ] as const) {
+      received.length = 0;
+      writeFileSync(kept, JSON.stringify({ api, secret, cursor: seq - 1 }));
+      expect(extractSecret((await runSvc(listenCommand)).output)).toBe(secret);
+      expect(listEvents().map((event) => event.seq)).toEqual(expected);
+    }
+  });
+
   test("keep a position for each account", async () => {
     const listenCommand = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
     const otherAccount = { SVC_API_KEY: service.world.other.keys.sandbox };
@@ -293,6 +309,13 @@ describe("svc listen and svc trigger", () => {
     await runSvc(listenCommand);
     await runSvc(listenCommand, otherAccount);
     expect(listEvents().map((event) => event.seq)).toEqual([seq, 2]);
+  });
+
+  test("run at the same time with two keys, and print the same secret", async () => {
+    const listenCommand = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
+    const runs = await Promise.all([{}, { SVC_API_KEY: service.world.other.keys.sandbox }].map((key) => runSvc(listenCommand, key)));
+    expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+    expect(new Set(runs.map(({ output }) => extractSecret(output))).size).toBe(1);
   });
 
   test("post once regardless of the response, and with --retry until it is 2xx", async () => {
