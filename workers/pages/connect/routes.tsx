@@ -250,7 +250,8 @@ const handleDecision = async (c: Context<AppEnv>): Promise<Response> => {
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
   const limited = await checkAccountLimit(c, "CONNECT_PER_PRINCIPAL", session.userId);
   if (limited !== null) return limited;
-  await saveClientDocument(services, pending.client.id);
+  // The person does not wait for the first shard, which may not respond.
+  services.waitUntil(() => saveClientDocument(services, pending.client.id));
   const code = await authorizeConnection(services, session, pending, { replaces: decision === "replace", language: getPageLanguage(c) });
   return code === null ? renderConnectNotice(c, 409, "answered", "answeredAdvice") : redirectToClient(c, pending, { code });
 };
