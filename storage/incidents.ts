@@ -31,7 +31,7 @@ export const insertIncident = async (db: Database, incident: Incident): Promise<
   await db.insert(incidents).values({ ...incident, components: [...incident.components], updates: [...incident.updates] });
 };
 
-/** Changes an incident. Returns false and changes nothing if it has got another update since it was read (`before`). */
+/** Changes an incident. Returns false and changes nothing if it has been updated since it was read (`before`). */
 export const updateIncident = async (db: Database, before: Incident, { impact, endedAt, updates }: Incident): Promise<boolean> => {
   const { meta } = await db
     .update(incidents)

@@ -29,7 +29,7 @@ export const getOriginRules = (
 
 const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1"]);
 const maxPageUrlLength = 2_048;
-// RFC 1035 2.3.4. No browser has opened a page on a longer host, because DNS cannot resolve it.
+// RFC 1035 2.3.4. No browser can open a page on a longer host, because DNS cannot resolve it.
 const maxHostLength = 253;
 const maxLabelLength = 63;
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
