@@ -36,7 +36,7 @@ function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, 
     // The response is not from the API. It can be a proxy's page or an empty body, so only the status is used.
   }
   const { data, error, request_id } = body;
-  if (isSuccess && body.ok && data?.[requiredKey]) return { data };
+  if (isSuccess && body.ok && Object(data)[requiredKey]) return { data: data as T };
   const { code, message }: Partial<Problem> = Object(error);
   return { problem: { code: code || (isSuccess ? "bad_response" : `http_${status}`), message, request_id } };
 }

@@ -25,8 +25,8 @@ const numberPattern = /^(?!\(?(\p{Sm}|00))(\P{Nd}*\p{Nd}){5}/u;
 
 /**
  * Returns the number with the dial code of the picker next to its control. Returns the number as typed if it has a country code, is not a
- * phone number, or there is no picker. `others` are the form's other controls for contact details. The search for a picker stops at an element that contains one of
- * them.
+ * phone number, or there is no picker. `others` are the form's other controls for contact details. The search for a picker stops at an
+ * element that contains one of them.
  */
 export function addDialCode(control: HTMLInputElement, number: string, others: { control: Element }[]): string {
   if (!numberPattern.test(number)) return number;
@@ -65,8 +65,8 @@ function readDialCode(part: Part): string {
   if (part.closest('li:not([aria-selected="true"])')) return "";
   const names = [name, id, className, parentElement.className].join();
   const hasCode = codeNamePattern.test(names);
-  const value = String(part.value || "");
-  if (hasCode && /^(00)?[1-9]\d{0,3}$/.test(value)) return value.replace(/^00/, "");
+  let value = String(part.value || "");
+  if (hasCode) value = value.replace(/^[1-9]\d{0,3}$/, "+$&");
   const [option] = selectedOptions || [];
   // Without a data-dial-code attribute, the last text is "+undefined", which contains no code.
   const texts = option ? [value, option.text] : [value, part.title, part.getAttribute("aria-label"), `+${part.dataset.dialCode}`];

@@ -58,7 +58,7 @@ function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): D
 
 /** Replaces the characters that the API refuses: control characters, direction overrides and unpaired surrogates. */
 export function replaceRefusedCharacters(text: string): string {
-  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202d\u202e\ud800-\udfff]/gu, "\ufffd");
+  return text.replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\u202d\u202e]/gu, "\ufffd");
 }
 
 export function getDisplayedText(element: HTMLElement): string {

@@ -30,15 +30,7 @@ export function selectElements(selector: string, option: string): HTMLInputEleme
   }
 }
 
-/** The refusals whose cause the page's owner can correct. */
-const refusalCauses = new Map([
-  ["client_not_found", "data-client-id is unknown: correct it"],
-  ["origin_not_verified", "this domain is not verified: verify it"],
-  ["page_url_not_verified", "this domain is not verified: verify it"],
-  ["plan_required", "your plan does not include certificates: change it"],
-]);
-
+/** Warns about a refusal whose cause the page's owner can correct. */
 export function warnAboutRefusal(code: string): void {
-  const cause = refusalCauses.get(code);
-  if (cause) warnOwner(cause);
+  if (/^(client_not_found|(origin|page_url)_not_verified|plan_required)$/.test(code)) warnOwner(`refused: ${code}`);
 }

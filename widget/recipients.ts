@@ -53,5 +53,5 @@ function normalizeName(name: string): string {
  */
 export function toLine(text: string): string {
   const line = text.replace(/\s*[\t-\r\u2028\u2029]\s*/g, " ");
-  return line.replace(/(?!\u200c|\u200d|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\p{DI}\p{Cc}\p{Cf}\p{Cs}]/gu, "").trim();
+  return line.replace(/(?!\p{Join_C}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\p{DI}\p{Cc}\p{Cf}\p{Cs}]/gu, "").trim();
 }

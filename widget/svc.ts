@@ -38,7 +38,7 @@ const ownScriptUrl = getOwnScriptUrl();
 if (!existingSvc.v) startConsent(existingSvc.q || []);
 // Each copy of the script looks for share tags, because the first copy may have run before this copy's tag existed.
 loadShareButtons();
-if (document.readyState === "loading") addEventListener("DOMContentLoaded", loadShareButtons);
+addEventListener("DOMContentLoaded", loadShareButtons);
 
 function loadShareButtons(): void {
   const tags = findTags("share");

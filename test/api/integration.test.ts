@@ -70,7 +70,7 @@ describe("POST /v1/business/portal/integrate", () => {
         entity_checkboxes: [],
         unmapped: ['input[name="x1"]'],
         warnings: ["The page has several forms. The form with the most contact fields was selected."],
-        confidence: 0.83,
+        confidence: 0.88,
         source: "heuristic",
         snippet: `<script async src="http://svc.test/v1/svc.js"
   data-client-id="${world.acme.clients.live}"

@@ -156,12 +156,46 @@ describe("among several controls", () => {
   });
 
   it.each([
-    ["a name", '<input type="tel" name="phone" value="5550101">'],
-    ["a label", '<label>Mobile <input type="tel" name="field_4" value="5550101"></label>'],
-  ])("a phone with %s takes precedence over a control that only shows a number pad", async (_hint, phone) => {
-    const amounts =
-      '<input type="tel" name="loan_amount" value="250,000"><label>Income <input type="tel" name="field_3" value="90000"></label>';
-    expect(await readFields(amounts + phone)).toEqual({ phone: "5550101" });
+    ["a name", '<input type="tel" name="phone" value="5550101">', { phone: "5550101" }],
+    ["a name for a mobile number", '<input type="tel" name="mobile" value="5550101">', { phone: "5550101" }],
+    ["a label", '<label>Mobile <input type="tel" name="field_4" value="5550101"></label>', { phone: "5550101" }],
+    ["data-svc-field", '<input data-svc-field="cell" value="5550101">', { cell: "5550101" }],
+    ["a name, left blank,", '<input type="tel" name="phone"><input name="zip" value="89501">', { zip: "89501" }],
+  ])("a phone with %s takes precedence over a control that only shows a number pad", async (_hint, phone, expected) => {
+    const numbers = `<input type="tel" name="loan_amount" value="1250000"><label>Income <input type="tel" name="field_3" value="9000000"></label>
+      <input type="tel" name="dob" placeholder="MM/DD/YYYY" value="01/31/1980">`;
+    expect(await readFields(numbers + phone)).toEqual(expected);
+  });
+
+  it.each([
+    ["an amount", 'name="loan_amount" value="1250000"'],
+    ["an amount with separators", 'name="f9" value="1,250,000"'],
+    ["a date of birth", 'name="dob" value="01311980"'],
+    ["a date by its value", 'name="f9" value="31.01.1980"'],
+    ["an extension", 'name="f9" aria-label="Extension" value="10234"'],
+    ["a house number", 'name="f9" aria-label="House number" value="12"'],
+  ])("a number pad without a phone's name is not the phone if it contains %s", async (_what, attributes) => {
+    const controls = `<input type="tel" ${attributes}><input type="tel" name="f10" value="5550101">`;
+    expect(await readFields(controls)).toEqual({ phone: "5550101" });
+  });
+
+  it("a number pad is the phone if a hidden input with the complete number is still empty", async () => {
+    const controls = '<input type="tel" name="f1" value="5550101"><input type="hidden" data-svc-field="phone">';
+    expect(await readFields(controls)).toEqual({ phone: "5550101" });
+  });
+
+  it.each([
+    ["a label that starts with the phone", '<label>Phone. We will email you too <input type="tel" name="q4"></label>'],
+    ["a label for either", '<label>Phone or email <input type="tel" name="f1"></label>'],
+    ["a name for either", '<input type="tel" name="email_or_phone">'],
+    ["a label that says what kind of phone", '<label>Business phone <input type="tel" name="contact[business]"></label>'],
+    ["an ID, before the name of an alternate", '<input type="tel" id="phone"><input type="tel" name="alt_phone" value="5550199">'],
+    [
+      "a label, before the name of another",
+      '<label>Phone <input type="tel" name="f1"></label><input type="tel" name="emergency_phone" value="5550199">',
+    ],
+  ])("an input of type tel is the phone by %s", async (_hint, controls) => {
+    expect(await readFields(controls.replace('type="tel"', 'type="tel" value="5550101"'))).toEqual({ phone: "5550101" });
   });
 
   it("an empty control is skipped, so a honeypot is never used", async () => {
@@ -252,10 +286,17 @@ describe("never read, not even when mapped", () => {
     ["a card number by label, in a field that shows a number pad", '<label>Card number <input type="tel" name="field_9"></label>'],
     ["a card number by placeholder, in a field that shows a number pad", '<input type="tel" name="number" placeholder="Card number">'],
     ["a social security number by aria-label, with a number pad", '<input type="tel" aria-label="Social Security Number">'],
+    ["a card number by label, although the text mentions a phone", '<label>Card number, or phone us <input type="tel" name="f9"></label>'],
+    ["a card number in German", '<label>Kartennummer <input type="tel" name="f9"></label>'],
+    ["a card number in Spanish", '<label>Número de tarjeta <input type="tel" name="f9"></label>'],
+    ["a card number in French", '<label>Numéro de carte <input type="tel" name="f9"></label>'],
     ["a card holder", '<input name="cardholder_name">'],
     ["a card code", '<input name="cvv2">'],
     ["a one-time code", '<input name="p" autocomplete="one-time-code">'],
     ["a one-time code by name", '<input name="otp">'],
+    ["a one-time code by the name of a phone's code", '<input type="tel" name="phone_otp">'],
+    ["a one-time code by label", '<label>Mobile OTP <input type="tel" name="f9"></label>'],
+    ["a one-time code that was sent to a phone", '<label>One-time code that we sent to your phone <input type="tel" name="f9"></label>'],
     ["a social security number by name", '<input name="ssn">'],
     ["a social security number by label", '<label>Social Security Number <input name="field_9"></label>'],
     ["a PIN by placeholder", '<input name="field_9" placeholder="PIN">'],
@@ -290,10 +331,18 @@ describe("never read, not even when mapped", () => {
     expect(await readFields(`${markup}<input name="email" value="a@b.example">`)).toEqual({ email: "a@b.example" });
   });
 
-  it("a phone whose label mentions a one-time code is still a phone", async () => {
-    expect(await readFields('<label>Mobile (we text a one-time code) <input name="mobile" value="5550100"></label>')).toEqual({
-      phone: "5550100",
-    });
+  it.each([
+    ["a one-time code", '<label>Mobile (we text a one-time code) <input name="mobile"></label>'],
+    ["a one-time code, under an opaque name", '<label>Mobile (we’ll text you a one-time code) <input type="tel" name="field_3"></label>'],
+    ["a credit card", '<label>Phone – no credit card required <input type="tel" name="field_3"></label>'],
+    ["a social security number", '<label>Phone number (never your SSN) <input type="tel" name="field_3" data-svc-field="phone"></label>'],
+    ["an OTP", '<label>Cell – for the OTP <input type="tel" name="f1"></label>'],
+    [
+      "a one-time code in a whole paragraph",
+      '<label>Phone * By giving your number, you agree to receive texts, including one-time passcodes <input type="tel" name="f1"></label>',
+    ],
+  ])("a phone whose label mentions %s is still a phone", async (_secret, markup) => {
+    expect(await readFields(markup.replace("<input", '<input value="5550100"'))).toEqual({ phone: "5550100" });
   });
 });
 

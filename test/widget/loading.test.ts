@@ -195,6 +195,28 @@ describe("the target form", () => {
     await visit.close();
   });
 
+  it("gets the options of the tag whose selector matches its form if the head still has the tag of another page", async () => {
+    const visit = await world.visit({ html: buildPlainForm(), widget: { "data-form-selector": "#lead" } });
+    await visit.page.evaluate(
+      (overrides) => {
+        const old = document.querySelector("script[data-client-id]")!;
+        const tag = document.createElement("script");
+        for (const { name, value } of old.attributes) tag.setAttribute(name, value);
+        for (const [name, value] of Object.entries(overrides)) tag.setAttribute(name, value);
+        document.head.append(old, tag); // as Turbo does: the head keeps the tag of the previous page
+        const form = document.querySelector("form")!;
+        const next = form.cloneNode(true) as HTMLFormElement;
+        next.id = "roof";
+        form.replaceWith(next);
+      },
+      { "data-purpose": "roof quote", "data-entities": "Roof Co", "data-form-selector": "#roof" },
+    );
+    await tickAndClick(visit.page);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
+    expect(visit.calls.map(({ body }) => [body.purpose, body.entities])).toEqual([["roof quote", ["Roof Co"]]]);
+    await visit.close();
+  });
+
   it("may be missing without an error", async () => {
     const visit = await world.visit({ html: "<p>No form here.</p>" });
     await press(visit.page, "p");

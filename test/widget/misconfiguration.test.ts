@@ -40,22 +40,22 @@ interface Mistake {
 const mistakes: Mistake[] = [
   {
     what: "an unknown client",
-    says: "data-client-id is unknown: correct it",
+    says: "refused: client_not_found",
     options: { respond: () => buildRefusal(404, "client_not_found") },
   },
   {
     what: "an Origin that is not verified",
-    says: "this domain is not verified: verify it",
+    says: "refused: origin_not_verified",
     options: { respond: () => buildRefusal(403, "origin_not_verified") },
   },
   {
     what: "a page address that is not verified",
-    says: "this domain is not verified: verify it",
+    says: "refused: page_url_not_verified",
     options: { respond: () => buildRefusal(403, "page_url_not_verified") },
   },
   {
     what: "a plan without certificates",
-    says: "your plan does not include certificates: change it",
+    says: "refused: plan_required",
     options: { respond: () => buildRefusal(402, "plan_required") },
   },
   {

@@ -171,12 +171,15 @@ describe("a mapped value beside a country picker", () => {
   const withPicker = (more: string, value: string): string =>
     `<select name="code"><option>+1</option><option selected>+41</option></select>${buildPhoneInput(value, more)}`;
 
-  it.each(["home_phone", "cell", "tel", "whatsapp", "landline"])("gets the dial code under the key %s", async (key) => {
+  it.each(["home_phone", "cell", "tel", "work_tel", "whatsapp", "landline"])("gets the dial code under the key %s", async (key) => {
     expect(await readFields(withPicker(`data-svc-field="${key}"`, "079 123 45 67"))).toEqual({ [key]: "+41 079 123 45 67" });
   });
 
   it.each([
     ["an extension", "phone_extension", "12"],
+    ["a code", "cancellation_code", "4910234"],
+    ["a name with digits", "telegram_id", "pat10234"],
+    ["a remark", "miscellaneous", "Order 10234"],
     ["a model", "phone_model", "Pixel 8"],
     ["a refusal", "phone", "none"],
   ])("is sent as typed if it is not a phone number: %s", async (_what, key, value) => {
