@@ -257,7 +257,6 @@ var createVerifierKey = (name, kind, publicKey) => ({
   kind,
   publicKey
 });
-var formatVkey = (key) => `${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.publicKey))}`;
 var parseKeyParts = (text) => {
   const [, name = "", keyId = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const bytes = fromBase64(encoded);
@@ -460,12 +459,14 @@ var verifyCheckpoint = async (crypto2, note, trust) => {
   const keys = trust.keys.filter((key) => key.kind === keyKinds.log);
   const witnesses = (trust.witnesses ?? []).filter((key) => key.kind === keyKinds.witness);
   const verdict = await verifyNote(crypto2, parsed, [...keys, ...witnesses]);
-  if (!verdict.ok) return verdict;
-  if (!verdict.signatures.some(({ key }) => key.kind === keyKinds.log)) return fail("no_known_signature");
+  if (!verdict.ok && verdict.fault === "bad_signature") return verdict;
+  const signatures = verdict.ok ? verdict.signatures : [];
+  const isSigned = await (trust.isSignedByLog?.(note) ?? signatures.some(({ key }) => key.kind === keyKinds.log));
+  if (!isSigned) return fail("no_known_signature");
   const checkpoint = parseCheckpointText(parsed.text);
   if (checkpoint === null) return fail("checkpoint_malformed");
   if (checkpoint.origin !== trust.origin) return fail("origin_mismatch");
-  return { ok: true, checkpoint, cosignatures: verdict.signatures.filter(({ key }) => key.kind === keyKinds.witness) };
+  return { ok: true, checkpoint, cosignatures: signatures.filter(({ key }) => key.kind === keyKinds.witness) };
 };
 
 // core/ledger/tlog-proof.ts
@@ -701,7 +702,6 @@ var ecdsaDerToRaw = (signature, size) => {
 var ecPublicKeyOid = "2a8648ce3d0201";
 var rsaEncryptionOid = "2a864886f70d010101";
 var p256Oid = "2a8648ce3d030107";
-var ed25519Oid = "2b6570";
 var curvesByOid = {
   [p256Oid]: { name: "P-256", size: 32 },
   "2b81040022": { name: "P-384", size: 48 }
@@ -727,13 +727,6 @@ var isSignedBy = async (subtle, spki, signed) => {
     return false;
   }
   return subtle.verify({ name: algorithm.name, hash }, key, signature, new Uint8Array(signed.data));
-};
-var ed25519KeyFromSpki = (spki) => {
-  const members = createSequenceReader(parseDer(spki) ?? void 0);
-  const algorithm = createSequenceReader(members.next(derTags.sequence));
-  const isEd25519 = parseOid(algorithm.next(derTags.oid)) === ed25519Oid && algorithm.done();
-  const bits = members.next(derTags.bitString);
-  return isEd25519 && members.done() && bits?.content.length === 33 && bits.content[0] === 0 ? bits.content.slice(1) : null;
 };
 
 // core/ledger/rekor.ts
@@ -783,12 +776,6 @@ var createRekorLeafCheck = (crypto2, anchorKeys) => async (leaf, statement) => {
 // core/ledger/rekor-receipt.ts
 var ecdsaKeyKind = 2;
 var computeEcdsaKeyId = (spki) => toHex(sha256(spki).subarray(0, 4));
-var vkeyFromSpki = (origin, spki) => {
-  const publicKey = ed25519KeyFromSpki(spki);
-  if (publicKey !== null) return formatVkey(createVerifierKey(origin, keyKinds.log, publicKey));
-  if (parseSpki(spki)?.kind !== "ecdsa") return null;
-  return `${origin}+${computeEcdsaKeyId(spki)}+${toBase64(concatBytes(new Uint8Array([ecdsaKeyKind]), spki))}`;
-};
 var parseRekorKey = (vkey) => {
   const ed25519 = parseVkey(vkey);
   if (ed25519 !== null) {
@@ -803,6 +790,7 @@ var parseRekorKey = (vkey) => {
   if (parseSpki(spki)?.kind !== "ecdsa" || computeEcdsaKeyId(spki) !== keyId) return null;
   return { name, keyId, isSignatureValid: (crypto2, text, signature) => crypto2.verifyEcdsa(spki, encodeUtf8(text), signature) };
 };
+var isRekorVkey = (vkey) => parseRekorKey(vkey) !== null;
 var findSigners = async (crypto2, note, trust) => {
   const signers = [];
   for (const { name, keyId, bytes } of note.signatures) {
@@ -858,19 +846,13 @@ var parseKeyValidity = (record) => {
   return to === null ? { validFrom: from } : { validFrom: from, validTo: to };
 };
 var logRoles = ["primary", "mirror", "audit"];
-var isEcdsaKey = (origin, vkey) => {
-  const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
-  return vkeyFromSpki(origin, bytes.slice(1)) === vkey;
-};
 var parseTrustedLog = (value) => {
   const record = asObject(value);
   const window = record === null ? null : parseKeyValidity(record);
   const origin = asString(record?.origin);
   const vkey = asString(record?.vkey);
   if (record === null || window === null || origin === null || vkey === null || !logRoles.includes(record.role)) return null;
-  const key = parseVkey(vkey);
-  const isEd25519 = key?.kind === keyKinds.log && key.name === origin;
-  return isEd25519 || isEcdsaKey(origin, vkey) ? { origin, vkey, ...window, role: record.role } : null;
+  return isRekorVkey(vkey) && vkey.startsWith(`${origin}+`) ? { origin, vkey, ...window, role: record.role } : null;
 };
 var parseWitnessKey = (value) => {
   const key = typeof value === "string" ? parseVkey(value) : null;
@@ -913,7 +895,8 @@ var trustOf = (document) => {
     anchorKeys
   };
 };
-var listLogKeys = (logs, origin, since) => logs.filter((log) => log.origin === origin && (log.validTo === void 0 || since < log.validTo)).map(({ vkey }) => parseVkey(vkey)).filter((key) => key !== null);
+var listTrustedLogKeys = (logs, origin, since) => logs.filter((log) => log.origin === origin && (log.validTo === void 0 || since < log.validTo));
+var listLogKeys = (logs, origin, since) => listTrustedLogKeys(logs, origin, since).map(({ vkey }) => parseVkey(vkey)).filter((key) => key !== null);
 var findIssuerKey = ({ issuerKeys }, kid, at) => {
   const key = issuerKeys.find((candidate) => candidate.kid === kid);
   if (key === void 0) return "is not trusted";
@@ -1080,6 +1063,9 @@ var receiptTextMembers = [
   "scope",
   "withdrawn_at"
 ];
+
+// core/withdrawals/withdrawal.ts
+var maxClockSkewMs = 5 * minuteMs;
 
 // core/withdrawals/entity-withdrawal.ts
 var listConsentedEntities = ({ entities, answered }) => answered?.accepted ?? entities;
@@ -1580,17 +1566,9 @@ var findPageFault = (source) => {
 // core/certificates/evidence-parts.ts
 var maxPackedEntityWithdrawals = 100;
 
-// core/ledger/statement.ts
-var formatAnchorStatement = (anchor) => toCanonicalJson({
-  entity_id: anchor.entityId,
-  event: anchor.event,
-  fingerprint: anchor.fingerprint,
-  origin_domain: anchor.originDomain,
-  ...anchor.receiptHash === void 0 ? { schema: "svc-anchor-v1" } : { receipt_hash: anchor.receiptHash, schema: "svc-anchor-v2" },
-  timestamp: toIso(anchor.at)
-});
-
 // core/ledger/rfc3161.ts
+var maxTimestampDelayMs = hourMs;
+var needsTimestamp = (pins, at) => pins.some(({ validTo }) => validTo === void 0 || at + maxTimestampDelayMs < Date.parse(validTo));
 var oids = {
   signedData: "2a864886f70d010702",
   timestampInfo: "2a864886f70d0109100104",
@@ -1745,7 +1723,7 @@ var encodeSignedAttributes = (attributes) => {
   data[0] = derTags.set;
   return data;
 };
-var maxClockSkewMs = 5 * minuteMs;
+var maxClockSkewMs2 = 5 * minuteMs;
 var encodeIntegerContent = (bytes) => parseDer(encodeUnsignedInteger(bytes))?.content ?? new Uint8Array(0);
 var verifyTimestampToken = async (input, subtle) => {
   const reply = createSequenceReader(parseDer(input.token) ?? void 0);
@@ -1766,7 +1744,7 @@ var verifyTimestampToken = async (input, subtle) => {
   const { nonce, window } = input;
   if (nonce !== void 0 && (info.nonce === null || !areBytesEqual(info.nonce, encodeIntegerContent(nonce))))
     return fail("nonce_mismatch");
-  if (window !== void 0 && (info.time < window.sentAt - maxClockSkewMs || info.time > window.receivedAt + maxClockSkewMs)) {
+  if (window !== void 0 && (info.time < window.sentAt - maxClockSkewMs2 || info.time > window.receivedAt + maxClockSkewMs2)) {
     return fail("time_outside_window");
   }
   const digestAttribute = findSignedAttribute(signed.attributes, oids.messageDigest);
@@ -1786,6 +1764,16 @@ var verifyTimestampToken = async (input, subtle) => {
   const pin = input.pins.find((candidate) => candidate.spkiSha256 === spkiSha256 && isKeyInUse(candidate, toIso(info.time)));
   return pin === void 0 ? { ...fail("signer_not_pinned"), timestamp } : { ok: true, timestamp, pin };
 };
+
+// core/ledger/statement.ts
+var formatAnchorStatement = (anchor) => toCanonicalJson({
+  entity_id: anchor.entityId,
+  event: anchor.event,
+  fingerprint: anchor.fingerprint,
+  origin_domain: anchor.originDomain,
+  ...anchor.receiptHash === void 0 ? { schema: "svc-anchor-v1" } : { receipt_hash: anchor.receiptHash, schema: "svc-anchor-v2" },
+  timestamp: toIso(anchor.at)
+});
 
 // verifier/checks.ts
 var checkClaims = {
@@ -1864,14 +1852,15 @@ var checkTimestamp = async (reply, note, pins, isRequired) => {
   if (verdict.fault === "signer_not_pinned") return absent("the timestamp is by an authority that is not trusted");
   return { finding: fail2(verdict.fault), time: null };
 };
+var toRekorCrypto = (crypto2) => ({
+  ...crypto2,
+  verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data })
+});
+var isSignedByRekor = async (crypto2, note, logs) => (await verifyRekorCheckpoint(toRekorCrypto(crypto2), note, logs)).ok;
 var checkRekorReceipt = async (crypto2, receipt, statement, logs, anchorKeys) => {
-  const rekorCrypto = {
-    ...crypto2,
-    verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data })
-  };
   const leafKey = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
   const keys = anchorKeys.length > 0 || leafKey === void 0 ? anchorKeys : [leafKey];
-  const verdict = await verifyRekorReceipt(rekorCrypto, receipt, statement, { logs, anchorKeys: keys });
+  const verdict = await verifyRekorReceipt(toRekorCrypto(crypto2), receipt, statement, { logs, anchorKeys: keys });
   const unboundLeaf = fail2("the ledger's entry is not about this statement, or not signed by a trusted key");
   if (!verdict.ok)
     return verdict.fault === "leaf_mismatch" ? { fault: null, leaf: unboundLeaf } : { fault: verdict.fault, leaf: unboundLeaf };
@@ -1900,7 +1889,7 @@ var checkEntryHash = (statement, receipt, published) => {
   if (published !== null && published.entry_hash !== hash) return fail2("the certificate names a different statement");
   return pass(hash);
 };
-var maxClockSkewMs2 = 5 * minuteMs;
+var maxClockSkewMs3 = 5 * minuteMs;
 var findPublishedStatementFault = (published, statement) => {
   if (published === null) return null;
   const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};
@@ -1908,7 +1897,7 @@ var findPublishedStatementFault = (published, statement) => {
   if (published.status !== "anchored") return published.status === "pending" ? null : "the certificate publishes an unknown anchor status";
   const { anchored_at: anchoredAt, anchored_at_source: source } = published;
   if (source !== void 0 && source !== "service") return "the certificate names another source of the time of anchoring";
-  const isLater = isIsoTime(anchoredAt) && Date.parse(anchoredAt) >= Date.parse(String(timestamp)) - maxClockSkewMs2;
+  const isLater = isIsoTime(anchoredAt) && Date.parse(anchoredAt) >= Date.parse(String(timestamp)) - maxClockSkewMs3;
   return isLater ? null : "the certificate was anchored before the event";
 };
 var findPublishedFault = (published, receipt) => {
@@ -1971,7 +1960,13 @@ var checkAttestation = async (context, trust, evidence, receipt, leaf) => {
   const failed = (detail) => ({ inclusion: fail2(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
   const origin = parseCheckpoint(receipt.signed_root).origin;
-  const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
+  const rekorKeys = listTrustedLogKeys(trust.ledgers, origin, receipt.verified_at);
+  const log = {
+    origin,
+    keys: listLogKeys(trust.ledgers, origin, receipt.verified_at),
+    witnesses: trust.witnesses,
+    ...receipt.kind === "rekor2" && { isSignedByLog: (note) => isSignedByRekor(context.crypto, note, rekorKeys) }
+  };
   const attested = await verifyCheckpoint(context.crypto, attestedNote, log);
   if (!attested.ok) return failed(`checkpoint.txt: ${attested.fault}`);
   const proven = await verifyTlogProof(context.crypto, attestedProof, leaf, log);
@@ -2031,7 +2026,9 @@ var checkAnchor = async (findings, event, expected, evidence, context) => {
   record("inclusion", found.inclusion);
   record("rekor_body", found.rekorBody);
   if (found.inclusion.outcome !== "pass") return { time: null };
-  const attested = await checkAttestation(context, trust, evidence, receipt, evidence.rekorBody ?? bytes);
+  const madeAt = Date.parse(String(asObject(parseCanonical(expected))?.timestamp));
+  const requiresTimestamp = context.requiresTimestamp || needsTimestamp(trust.authorities, madeAt);
+  const attested = await checkAttestation({ ...context, requiresTimestamp }, trust, evidence, receipt, evidence.rekorBody ?? bytes);
   record("attest.inclusion", attested.inclusion);
   record("attest.cosign", attested.cosign);
   record("attest.tsa", attested.tsa);
@@ -2281,7 +2278,7 @@ var findContradiction2 = (receipt, listed, preimage, fingerprint) => {
   );
   return mismatch === void 0 ? null : `its receipt has a different ${mismatch}`;
 };
-var maxClockSkewMs3 = 5 * minuteMs;
+var maxClockSkewMs4 = 5 * minuteMs;
 var anchorStepIds = ["revoke.statement", "revoke.entry_hash", "revoke.note", "revoke.inclusion", "revoke.rekor_body"];
 var attestationStepIds = ["revoke.attest.inclusion", "revoke.attest.cosign", "revoke.attest.tsa"];
 var checkEntityWithdrawal = async (listed, { receipt: text, signature, anchor }, about, context) => {
@@ -2300,7 +2297,7 @@ var checkEntityWithdrawal = async (listed, { receipt: text, signature, anchor },
   const anchorFindings = /* @__PURE__ */ new Map();
   const { time } = await checkAnchor(anchorFindings, "revoked", buildReceiptStatement(receipt, text), anchor, context);
   const selectFindings = (ids) => ids.flatMap((id) => anchorFindings.get(id) ?? []);
-  const isEarly = time !== null && time < Date.parse(receipt.withdrawn_at) - maxClockSkewMs3;
+  const isEarly = time !== null && time < Date.parse(receipt.withdrawn_at) - maxClockSkewMs4;
   return {
     receipt: selectWorstFinding([signed, deadline], signed),
     anchor: selectFindings(anchorStepIds),
@@ -2822,12 +2819,12 @@ var checkSignature = async (crypto2, files, trust) => {
 };
 
 // verifier/overdue.ts
-var maxClockSkewMs4 = 5 * minuteMs;
+var maxClockSkewMs5 = 5 * minuteMs;
 var isFaulty = (withdrawal, acknowledgedAt, createdAt) => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
   if (!isIsoTime(at) || at < boundDetailsSince || !isIsoTime(ceaseBy)) return false;
   const lateMs = Date.parse(createdAt) - Date.parse(ceaseBy);
-  if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs4) return typeof overdue !== "boolean";
+  if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs5) return typeof overdue !== "boolean";
   return overdue !== (acknowledgedAt === null && lateMs > 0);
 };
 var findOverdueFault = (certificate, createdAt) => {
@@ -2849,7 +2846,7 @@ var maxZipBytes = 20 * 1024 * 1024;
 var createAnchorContext = (crypto2, trust, options) => ({
   crypto: crypto2,
   trust,
-  requiresTimestamp: options.requiresTimestamp || (trust?.authorities.length ?? 0) > 0,
+  requiresTimestamp: options.requiresTimestamp,
   witnessMin: Math.max(options.witnessMin, trust?.witnessMin ?? 0)
 });
 var loadAnchorEvidence = (files, folder, published) => {
@@ -2875,13 +2872,13 @@ var listEntityWithdrawalNumbers = (files) => [
     [...files.keys()].flatMap((path) => Number(/^(?:withdrawals\/|anchors\/withdrawn-)([0-9]+)\//.exec(path)?.[1] ?? Number.NaN))
   )
 ].filter((number) => !Number.isNaN(number));
-var maxClockSkewMs5 = 5 * minuteMs;
+var maxClockSkewMs6 = 5 * minuteMs;
 var checkTimeOrder = (issuedAt, withdrawnAt, attestedAt, withdrawalAttestedAt) => {
   const issued = Date.parse(issuedAt);
   const withdrawn = isIsoTime(withdrawnAt) ? Date.parse(withdrawnAt) : null;
   if (withdrawn !== null && withdrawn < issued) return fail2("the certificate was withdrawn before it was issued");
-  if (attestedAt !== null && attestedAt < issued - maxClockSkewMs5) return fail2("a timestamp is older than the certificate");
-  if (withdrawn !== null && withdrawalAttestedAt !== null && withdrawalAttestedAt < withdrawn - maxClockSkewMs5) {
+  if (attestedAt !== null && attestedAt < issued - maxClockSkewMs6) return fail2("a timestamp is older than the certificate");
+  if (withdrawn !== null && withdrawalAttestedAt !== null && withdrawalAttestedAt < withdrawn - maxClockSkewMs6) {
     return fail2("a timestamp is older than the withdrawal");
   }
   return pass(withdrawn === null ? `issued ${issuedAt}` : `issued ${issuedAt}, withdrawn ${withdrawnAt}`);

@@ -1096,6 +1096,8 @@ var toInputBytes = (data) => {
   return data.length * maxBytesPerCodeUnit > scratchBuffer.length ? encodeUtf8(data) : scratchBuffer.subarray(0, utf8Encoder2.encodeInto(data, scratchBuffer).written);
 };
 var toUint8Array = ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength);
+var sha256 = (data) => toUint8Array(createHash("sha256").update(toInputBytes(data)).digest());
+var sha256Hex = (data) => toHex(sha256(data));
 var hmacSha256 = (key, data) => toUint8Array(createHmac("sha256", key).update(toInputBytes(data)).digest());
 
 // core/webhooks/signature.ts
@@ -1131,13 +1133,16 @@ var buildDeliveryHeaders = ({
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 var stateFolder = ".svc";
+var buildFeedId = (api, apiKey) => sha256Hex(`${api} ${apiKey}`);
+var isPosition = (value) => Number.isSafeInteger(value) && value >= 0;
 var getStatePath = (environment) => join(stateFolder, `listen-${environment}.json`);
 var loadListenState = (environment) => {
   try {
-    const { api, secret, cursor } = JSON.parse(readFileSync(getStatePath(environment), "utf8"));
-    const isCursor = cursor === null || Number.isSafeInteger(cursor) && cursor >= 0;
-    if (typeof api !== "string" || !/^whsec_\S+$/.test(secret ?? "") || !isCursor) return null;
-    return { api, secret, cursor: cursor ?? null };
+    const saved = JSON.parse(readFileSync(getStatePath(environment), "utf8"));
+    const { secret, positions = {}, api, cursor } = saved;
+    if (!/^whsec_\S+$/.test(secret ?? "") || !Object.values(positions).every(isPosition)) return null;
+    const state = { secret, positions };
+    return api !== void 0 && isPosition(cursor) ? { ...state, earlier: { api, position: cursor } } : state;
   } catch {
     return null;
   }
@@ -1146,14 +1151,15 @@ var saveListenState = (environment, state) => {
   mkdirSync(stateFolder, { recursive: true, mode: 448 });
   writeFileSync(join(stateFolder, ".gitignore"), "*\n");
   const path = getStatePath(environment);
-  const file = openSync(`${path}.new`, "w", 384);
+  const newPath = `${path}.${process.pid}.new`;
+  const file = openSync(newPath, "w", 384);
   try {
     writeFileSync(file, JSON.stringify(state));
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
-  renameSync(`${path}.new`, path);
+  renameSync(newPath, path);
 };
 
 // kit/listen.ts
@@ -1164,7 +1170,7 @@ var listenHelp = `Usage: svc listen --forward-to <url> [options]
   --forward-to <url>   for example http://localhost:3000/hook
   --types <a,b>        forward only these event types
   --from <position>    start (the first event), now (only new events) or a number n (events after seq n).
-                       Default: where the last run stopped; now on the first run
+                       Default: where the last run with this key stopped; now on the first run
   --retry              post an event again until the receiver responds with 2xx. Default: any response counts
   --once               exit after the last existing event
   --live               allow a live key; live events contain data about real people
@@ -1238,17 +1244,19 @@ var runListen = async (args, signal) => {
   const forwardEvents = async () => {
     const head = await fetchHead(svc, signal);
     const savedState = loadListenState(environment);
-    const secret = savedState?.secret ?? generateSecret();
-    const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
+    const newSecret = generateSecret();
+    const feedId = buildFeedId(api, key);
+    const earlier = savedState?.earlier?.api === api ? savedState.earlier.position : void 0;
+    const position = from ?? savedState?.positions[feedId] ?? earlier ?? "now";
     const start = position === "now" || position > head ? head : position;
-    let state = { api, secret, cursor: start };
-    saveListenState(environment, state);
+    const saveCursor = (cursor) => {
+      const current = loadListenState(environment);
+      saveListenState(environment, { secret: current?.secret ?? newSecret, positions: { ...current?.positions, [feedId]: cursor } });
+    };
+    saveCursor(start);
+    const secret = loadListenState(environment)?.secret ?? newSecret;
     printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
     printLine(`Signing secret: ${secret} (the same in every run)`);
-    const saveCursor = (cursor) => {
-      state = { ...state, cursor };
-      saveListenState(environment, state);
-    };
     const receiver = { target, secret, shouldRetry: options.flags.has("--retry"), signal };
     const followOptions = { svc, types: options.values.get("--types"), isOnce: options.flags.has("--once"), signal, saveCursor };
     await followFeed({ ...followOptions, handleEvent: (event) => forwardEvent(receiver, event) }, start);
