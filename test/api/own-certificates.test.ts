@@ -1,6 +1,7 @@
 // Tests how a signed-in person lists the certificates that name them, and withdraws consent on them.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
+import type { ShardId } from "../../core/ids.ts";
 import { minuteMs } from "../../core/time.ts";
 import { openDatabase, type Database } from "../../storage/database.ts";
 import { listStuckWork } from "../../storage/stuck-work.ts";
@@ -234,5 +235,24 @@ describe("POST /v1/me/certificates/withdraw", () => {
     expect(await readStatus(far.certId)).toBe("revoked");
     await withdraw(person, { scope: "everything" });
     expect(await listConfirmations(person)).toHaveLength(1);
+  });
+
+  test("the job withdraws what is left in the person's shard while another shard does not respond", async () => {
+    const person = await signInPerson({});
+    const far = await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);
+    const unavailableDatabase = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
+    const { shards } = platform;
+    const listShards = () => shards.all().map(([id, db]) => [id, id === "01" ? unavailableDatabase : db] as const);
+    const getShard = (id: ShardId) => (id === "01" ? unavailableDatabase : shards.get(id));
+    const withoutSecondShard = { shards: { ...shards, all: listShards, get: getShard } };
+    const request = buildJsonRequest({ scope: "everything" }, person.headers);
+    expect((await callWith(withoutSecondShard, "/v1/me/certificates/withdraw", request)).status).toBe(503);
+    const near = await issueToNewPerson(buildSubmissionFor(person));
+    await env.DB.prepare("UPDATE account_withdrawals SET withdrawn_at = ? WHERE for_all_shards = 1").bind(Date.now()).run();
+    await settleShares({ ...platform, ...withoutSecondShard, clock: () => Date.now() + 2 * minuteMs });
+    expect(await readStatus(near.certId)).toBe("revoked");
+    expect(await readStatus(far.certId)).toBe("active");
+    for (const minutes of [4, 6]) await settleShares({ ...platform, clock: () => Date.now() + minutes * minuteMs });
+    expect(await readStatus(far.certId)).toBe("revoked");
   });
 });

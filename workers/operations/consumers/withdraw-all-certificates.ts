@@ -42,9 +42,35 @@ interface ShardWithdrawal {
 }
 
 /**
+ * Adds the withdrawal to every shard that it covers. Adding it twice does no harm, because only active certificates are withdrawn. Returns
+ * false if a shard did not respond. The other shards still get the withdrawal.
+ */
+const spreadWithdrawal = async (services: ConsumerWriteDependencies, db: Database, work: AccountWithdrawal): Promise<boolean> => {
+  const isSpread = await runIsolated(services, "account withdrawal", async () => {
+    const save = (each: Database) =>
+      runIsolated(services, "account withdrawal", async () => {
+        await insertAccountWithdrawal(each, { ...work, forAllShards: false }).run();
+        return true;
+      });
+    const saved = await (work.businessId === null
+      ? queryShardsInGroups(
+          services,
+          services.shards.all().map(([id]) => id),
+          save,
+        )
+      : queryIssuingShards(services, work.businessId, save));
+    if (saved.some((isSaved) => isSaved !== true)) return false;
+    await markWithdrawalSpread(db, work).run();
+    return true;
+  });
+  return isSpread === true;
+};
+
+/**
  * Withdraws up to 10 batches of certificates in one shard, within the work budget. When no certificates are left, ends the shares and
  * deletes the work row, unless the row covers later certificates or a certificate may still be in a journal. If the work is marked
- * `forAllShards`, first adds it to the other shards.
+ * `forAllShards`, first adds it to the other shards. If one of them does not respond, still withdraws the certificates in this shard. In
+ * that case, the work is repeated after its lease ends.
  */
 export const withdrawBatches = async (
   services: ConsumerWriteDependencies,
@@ -52,17 +78,7 @@ export const withdrawBatches = async (
   shard: ShardId,
   work: AccountWithdrawal,
 ): Promise<ShardWithdrawal> => {
-  if (work.forAllShards === true) {
-    const save = (each: Database) => insertAccountWithdrawal(each, { ...work, forAllShards: false }).run();
-    await (work.businessId === null
-      ? queryShardsInGroups(
-          services,
-          services.shards.all().map(([id]) => id),
-          save,
-        )
-      : queryIssuingShards(services, work.businessId, save));
-    await markWithdrawalSpread(db, work).run();
-  }
+  const isSpread = work.forAllShards !== true || (await spreadWithdrawal(services, db, work));
   const { businessId, addressIndex, withdrawnAt: issuedUntil } = work;
   const mayWait = await mayHaveWaitingCertificates(services, shard, { businessId, addressIndexes: [addressIndex], issuedUntil });
   let withdrawn = 0;
@@ -71,7 +87,7 @@ export const withdrawBatches = async (
     const [first] = certificates;
     if (first === undefined) {
       const { ended, isDone } = await endNamedShares(services, db, work);
-      if (!isDone) return { withdrawn, sharesEnded: ended, isDone };
+      if (!isDone || !isSpread) return { withdrawn, sharesEnded: ended, isDone: false };
       if (mayWait) {
         await postponeAccountWithdrawal(db, work, getNextCheckAt(work.withdrawnAt, services.clock())).run();
         return { withdrawn, sharesEnded: ended, isDone: false };
