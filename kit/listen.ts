@@ -107,7 +107,7 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
   const forwardEvents = async (): Promise<void> => {
     const head = await fetchHead(svc, signal);
     const savedState = loadListenState(environment);
-    const newSecret = generateSecret();
+    let secret = savedState?.secret ?? generateSecret();
     const feedId = buildFeedId(api, key);
     const earlier = savedState?.earlier?.api === api ? savedState.earlier.position : undefined;
     const position = from ?? savedState?.positions[feedId] ?? earlier ?? "now";
@@ -117,10 +117,10 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     // Reads the file each time, because the command may also be running with another API key.
     const saveCursor = (cursor: number): void => {
       const current = loadListenState(environment);
-      saveListenState(environment, { secret: current?.secret ?? newSecret, positions: { ...current?.positions, [feedId]: cursor } });
+      saveListenState(environment, { secret: current?.secret ?? secret, positions: { ...current?.positions, [feedId]: cursor } });
     };
     saveCursor(start);
-    const secret = loadListenState(environment)?.secret ?? newSecret;
+    secret = loadListenState(environment)?.secret ?? secret;
     printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
     printLine(`Signing secret: ${secret} (the same in every run)`);
     const receiver = { target, secret, shouldRetry: options.flags.has("--retry"), signal };
