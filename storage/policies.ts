@@ -139,7 +139,7 @@ const knownMs = 3 * dayMs;
 
 /**
  * Builds a condition that is true if policies were recently found for this page or its entire origin. Anyone can submit made-up pages of a
- * business's site, so the limits for unknown pages must not affect known ones.
+ * business's site, so unknown pages have limits that leave captures and waiting places to known ones.
  */
 export const isKnownPage = (origin: string | SQLWrapper, page: string | SQLWrapper, now: Instant | SQLWrapper): SQL =>
   existsIn(

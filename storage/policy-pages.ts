@@ -14,7 +14,7 @@ import { businesses, certificates, policyCaptures, policyPages, policyTurns } fr
 
 const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus the time to link the first certificates
 const maxPages = 20; // waiting pages per business, because anyone can submit any page of the business's site
-const maxPagesBeforeUnknown = 10; // unknown pages leave the other places to known pages
+const maxUnknownPages = 10; // unknown pages leave the other places to known pages
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
@@ -46,9 +46,11 @@ export const requestPolicyCapture = prepareOnce<{
   policiesNotBefore: Instant;
   now: Instant;
 }>()((db, page) => {
-  const waiting = countIn(policyPages, eq(businessId, page.businessId), sql`${origin} <> ''`);
+  const isWaiting = sql`${eq(businessId, page.businessId)} and ${origin} <> ''`;
+  const waiting = countIn(policyPages, isWaiting);
+  const unknownWaiting = countIn(policyPages, isWaiting, sql`not ${isKnownPage(sql`${origin}`, sql`${policyPages.page}`, page.now)}`);
   const isKnown = isKnownPage(page.policyOrigin, page.policyPage, page.now);
-  const isWithin = sql`(${waiting} < iif(${isKnown}, ${maxPages}, ${maxPagesBeforeUnknown}))`;
+  const isWithin = sql`(${waiting} < ${maxPages} and (${isKnown} or ${unknownWaiting} < ${maxUnknownPages}))`;
   const isNeeded = allOf(notExistsIn(policyCaptures, sharedCapture(page)), notExistsIn(policyPages, isRequestedPage(page)));
   return db
     .insert(policyPages, "businessId", "origin", "page", "nextAt", "createdAt")

@@ -44,8 +44,8 @@ export const defaultLimits = {
    */
   INVITATION_EMAILS_PER_BUSINESS_AND_ADDRESS: { count: 1, seconds: 86_400, scaled: false },
   /**
-   * Counts further invitation emails to one address from all businesses. Anyone can open several accounts, so the limit per business does
-   * not protect a mailbox.
+   * Counts further invitation emails to one address from all businesses. It does not limit the total, because the first email of each
+   * business does not count.
    */
   INVITATION_EMAILS_PER_ADDRESS: { count: 10, seconds: 86_400, scaled: false },
   /** A check can query two resolvers and send two requests to a third-party host. */

@@ -598,6 +598,17 @@ describe("submissions by strangers", () => {
     expect(await countWaitingPages(acme)).toBe(20);
   });
 
+  test("G10: an unknown page can wait although more than ten known pages are waiting", async () => {
+    await issueWaitingCertificate(host);
+    await runCapture();
+    const later = 16 * minuteMs;
+    for (let n = 0; n < 12; n += 1) await issueWaitingCertificate(host, `/quote-${n}`, later);
+    await issueWaitingCertificate(`new-${host}`, "/quote", later);
+    expect(await queryRows("SELECT origin FROM policy_pages WHERE business_id = ? AND origin LIKE 'https://new-%'", world.acme.id)).toEqual(
+      [{ origin: `https://new-${host}` }],
+    );
+  });
+
   test("G10: get no policies and cause no fetch past the limit for waiting pages of a business", async () => {
     const certIds: string[] = [];
     for (let n = 0; n < 23; n += 1) certIds.push(await issueWaitingCertificate(`many-${n}-${host}`));
