@@ -961,7 +961,7 @@ CREATE TABLE account_withdrawals (
   consumer_id TEXT,
   withdrawn_at INTEGER NOT NULL,
   next_at INTEGER NOT NULL,
-  -- Whether the same work must be added to the other shards of the business.
+  -- Whether the same work must be added to the other shards that the withdrawal covers.
   for_all_shards INTEGER NOT NULL DEFAULT 0 CHECK (for_all_shards IN (0, 1)),
   PRIMARY KEY (address_index, business_id)
 ) STRICT;
