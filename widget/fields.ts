@@ -1,7 +1,7 @@
 // A submission's contact fields. Controls are identified before they are read: except for the country picker of a phone field
 // (dial-code.ts), the value of a control without a field key is never read.
 
-import { guessFieldKey, collectHints, isOffLimits, weakestRank } from "../core/forms/field-names.ts";
+import { guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
 import { addDialCode } from "./dial-code.ts";
 import { getControls, queryPage } from "./native-form.ts";
 
@@ -10,13 +10,7 @@ const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
 // Phone numbers copied from contact apps often contain invisible direction marks, which the API would replace with U+FFFD. Joiners (U+200C,
 // U+200D) are part of some scripts and of emoji, so they stay.
-const invisibleCharacters = /[^\P{Cf}\p{Join_C}]/gu;
-
-/** Matches at least seven digits, in any script, without the commas of an amount or the form of a date such as 01/31/1980. */
-const likelyPhonePattern = /^(?!.*,|\d\d?\D\d\d?\D\d{4}$)(\P{Nd}*\p{Nd}){7}/u;
-
-/** Matches the keys of phone numbers, which get the dial code of a country picker. */
-const phoneKeyPattern = /phone|mobile|whatsapp|landline|(^|_)(tel|cell)(_|$)/;
+const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 export type FieldMap = [selector: string, key: string][];
 
@@ -45,11 +39,9 @@ export interface CollectedFields {
  */
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
-  const hasPhone = found.some(
-    (each) => each.key === "phone" && each.rank < weakestRank && !isGuessedMobile(each) && getControlText(each.control),
-  );
+  const hasPhone = found.some((each) => each.key === "phone" && each.rank < 10 && !isGuessedMobile(each) && getControlText(each.control));
   // Leaves out controls that may be the country picker of a phone field.
-  const others = found.filter(({ control, key }) => key !== "country" && !/select-one|hidden/.test(control.type));
+  const others = found.filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type));
   const best = new Map<string, { key: string; value: string; rank: number }>();
   let isTruncated: true | undefined;
   for (const each of found) {
@@ -58,10 +50,9 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input is used only if it contains the complete number. The value must fit a guessed key, unless the control is an email
-    // input.
-    if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(each, value, others)))
-      continue;
+    // A hidden input is used only if it contains the complete number. The value must fit a guessed key, unless the control's type equals
+    // the key.
+    if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
     if (value.length > maxValueLength) {
       isTruncated = true;
     } else {
@@ -69,7 +60,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
         // `country` takes only a two-letter code, so a country name is sent as `country_name`.
         key: key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key,
         rank,
-        value: phoneKeyPattern.test(key) ? addDialCode(control, value, others) : value,
+        value: /phone|mobile|whatsapp|landline|(^|_)(tel|cell)(_|$)/.test(key) ? addDialCode(control, value, others) : value,
       });
     }
   }
@@ -88,7 +79,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
  * field is also filled in, this control's number is sent as `mobile`.
  */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
-  return key === "phone" && rank > 1 && /mo[bv]il|cell/i.test(control.name + control.id);
+  return key === "phone" && rank > 1 && /mobil|cell|movil/i.test(control.name + control.id);
 }
 
 export interface IdentifiedControl {
@@ -121,7 +112,7 @@ function identifyControl(control: HTMLInputElement, hints: string[], map: FieldM
   const mapped = map.find(([selector]) => matchesSelector(control, selector));
   if (mapped) return [mapped[1] || "", 0];
   const named = control.getAttribute("data-svc-field");
-  return named === null ? guessFieldKey(hints) : [named, 1];
+  return named === null ? guessFieldKey(control, hints) : [named, 1];
 }
 
 function matchesSelector(control: Element, selector: string): boolean {
@@ -133,10 +124,11 @@ function matchesSelector(control: Element, selector: string): boolean {
 }
 
 function getControlText(control: HTMLInputElement): string {
-  if (/checkbox|radio/.test(control.type) && !control.checked) return "";
+  if (/^(checkbox|radio)$/.test(control.type) && !control.checked) return "";
   // The API replaces control characters with U+FFFD, so the lines of a textarea are joined here. The `value` of a list is only its first
   // selected option.
-  return [...((control as unknown as Partial<HTMLSelectElement>).selectedOptions || [control])]
+  const { selectedOptions } = control as unknown as Partial<HTMLSelectElement>;
+  return [...(selectedOptions || [control])]
     .map((part) => String(part.value || ""))
     .join(", ")
     .replace(invisibleCharacters, "")
@@ -144,13 +136,7 @@ function getControlText(control: HTMLInputElement): string {
     .trim();
 }
 
-/**
- * Returns whether the value fits a guessed key. For example, the value "weekly" from a "contact by email" list is not an email address. If
- * the control's only hint is its type, the value must look like a phone number, and no other control may be for one, even if it is blank.
- */
-function isPlausible({ key, rank }: IdentifiedControl, value: string, others: IdentifiedControl[]): boolean {
-  if (key === "email") return /@/.test(value);
-  if (key !== "phone") return true;
-  if (rank < weakestRank) return /\p{Nd}/u.test(value);
-  return likelyPhonePattern.test(value) && !others.some((other) => other.rank < weakestRank && phoneKeyPattern.test(other.key));
+/** Returns whether the value fits a guessed key. For example, the value "weekly" from a "contact by email" list is not an email address. */
+function isPlausible(key: string, value: string): boolean {
+  return key === "email" ? /@/.test(value) : key !== "phone" || /\p{Nd}/u.test(value);
 }

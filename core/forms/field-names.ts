@@ -11,7 +11,7 @@ export interface NamedControl {
   matches(selector: string): boolean;
 }
 
-const phonePattern = /phone|\b(?:tel|cell)\b|telefon|\bmo[bv]il|contact num/;
+const phonePattern = /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil|contact num/;
 
 // The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. The same
 // table is used for autocomplete tokens (address-level2 is a city, address-level1 is a state).
@@ -25,20 +25,20 @@ const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["city", /\b(city|town|ville|ciudad|stadt|ort|level2)\b/],
   ["country", /\b(country|pays|pais)\b|^land$/],
   ["state", /\b(state|province|region|bundesland|provincia|level1)\b/],
-  ["address_line2", /\b(add?r|street)\D*2\b|\b(apt|suite)\b|apartment/],
+  ["address_line2", /\b(add?r|street)\D*2\b|\bapt\b|apartment|\bsuite\b/],
   ["address_line1", /\b(add?r|street|stra(ss| e)|direccion)(?!.*[3-9]$)/],
   ["company", /\b(company|organi[sz]ation|business|firma|empresa|entreprise)( name)?$/],
   ["full_name", /(^|\b(your|contact|customer|txt|field) ?)name( \d+| required)?$|^nom(bre)?\b/],
 ];
 
-// Matches hints for a part of a phone number, such as a country code or an extension, and for an amount or a date. Does not match "Phone
-// (with area code)", because that field contains the whole number.
-const notPhonePattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time|amount|birth|dob)/;
+// Matches hints for a part of a phone number, such as a country code or an extension. Does not match "Phone (with area code)", because that
+// field contains the whole number.
+const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|prefix|type|fax|time|zip|plz|postal)/;
 
-const guessableTypePattern = /^(text|email|tel|number|select one)?$/;
+const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
 
 const secretHintPattern =
-  /\b(pass(w|code|phrase)|pwd|(pin|otp|carte)\b|cv[vc]|cc( |num|name|exp)|ssn)|one ?time|security code|(credit|debit) ?card|card ?(num|no\b|holder)|kartennum|tarjeta|social ?sec/;
+  /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
 
 /**
  * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a
@@ -51,9 +51,9 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
   const ownHints = hints.slice(0, 5);
   const relevant = ownHints.some((hint) => guessKeyFromHint(hint)) ? ownHints : hints;
   return (
-    (/hidden|file|password/.test(control.type) && !isFullNumber) ||
+    (/^(hidden|file|password)$/.test(control.type) && !isFullNumber) ||
     control.matches(":disabled") ||
-    relevant.some((hint) => secretHintPattern.test(hint))
+    relevant.some((hint) => secretHintPattern.test(normalizeHint(hint)))
   );
 }
 
@@ -61,23 +61,24 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
  * Returns the guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are recognized only by
  * `autocomplete`.
  */
-export function guessFieldKey(hints: string[]): [key: string, rank: number] {
+export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
-  return [rank === 0 || guessableTypePattern.test(hints[1] as string) ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
+  return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
-
-/** The rank of a control of type `tel` if no other hint suggests a field. */
-export const weakestRank = 10;
 
 /**
  * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
- * aria-label. Some forms use the type `tel` only to show a number pad, for example for an amount or a card number. It is therefore the
- * weakest hint, unless another hint names a phone.
+ * aria-label. The type `tel` is as reliable as any other type only if another hint names a phone. Otherwise, it comes last, because some
+ * forms use it only to show a number pad, for example for an amount or a card number.
  */
 export function collectHints(control: NamedControl, labelText: string | null | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
   const name = attribute("name");
-  const lastPart = name.replace(/[[\].$:]+$/, "").replace(/.*[[\].$:]/, "");
+  const lastPart =
+    name
+      .split(/[[\].$:]+/)
+      .filter(Boolean)
+      .pop() || "";
   // In "section-x shipping tel webauthn", the field is the last token other than webauthn.
   const token = attribute("autocomplete")
     .replace(/webauthn/i, "")
@@ -86,7 +87,7 @@ export function collectHints(control: NamedControl, labelText: string | null | u
   const isTel = control.type === "tel";
   const hints = [
     token,
-    isTel ? "" : control.type,
+    isTel ? "" : control.type || "", // a custom element may have no type
     lastPart,
     name,
     control.id,
@@ -94,27 +95,29 @@ export function collectHints(control: NamedControl, labelText: string | null | u
     (labelText || "").replace(control.textContent || "", ""),
     attribute("placeholder"),
     attribute("aria-label"),
-  ].map(normalizeHint);
-  if (isTel && !notPhonePattern.test(hints.slice(0, 5).join())) hints[hints.some(namesPhone) ? 1 : 8] = "tel";
+  ];
+  // An input for a ZIP code, a one-time code or part of a phone number, such as an extension, can also have this type.
+  const isPad = phonePartPattern.test(normalizeHint([token, name, control.id].join()));
+  const isPhone = hints.some(namesPhone) && hints.every((hint) => namesPhone(hint) || !secretHintPattern.test(normalizeHint(hint)));
+  if (isTel && !isPad) hints[isPhone ? 1 : 8] = "tel";
   return hints;
 }
 
 /**
- * Returns whether the hint names a phone before anything else. "Phone (never your SSN)" does. "Mobile OTP", whose secret follows the phone
- * directly, and "One-time code sent to your phone" don't.
+ * Returns true if the hint names a phone before any punctuation, such as "Mobile (we text you a one-time code)", and no secret, such as
+ * "Mobile banking PIN".
  */
 function namesPhone(hint: string): boolean {
-  const [beforeSecret] = hint.split(secretHintPattern) as [string];
-  const text = beforeSecret.replace(/\S+ $/, "");
-  const [before] = text.split(phonePattern) as [string];
-  return before !== text && !notPhonePattern.test(before);
+  const text = normalizeHint(hint.split(/ [-\u2013\u2014]|[(:;,.?]/)[0]);
+  return phonePattern.test(text) && !secretHintPattern.test(text);
 }
 
-function guessKeyFromHint(text = ""): string {
+function guessKeyFromHint(hint?: string): string {
+  const text = normalizeHint(hint);
   // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label. Some patterns would also need
   // quadratic time for it.
   const guess = text.length <= 60 && fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
-  return !guess || (guess[0] === "phone" && notPhonePattern.test(text)) ? "" : guess[0];
+  return !guess || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
 }
 
 function normalizeHint(hint = ""): string {

@@ -74,7 +74,7 @@ const guessField = (control: FormControl): FieldGuess | null => {
   const hints = collectHints(view, control.label);
   if (isOffLimits(view, hints) || control.svcField === "") return null;
   if (control.svcField !== null && fieldKeyPattern.test(control.svcField)) return { control, key: control.svcField, rank: 1 };
-  const [key, rank] = checkableTypes.has(control.type) ? ["", 0] : guessFieldKey(hints);
+  const [key, rank] = checkableTypes.has(control.type) ? ["", 0] : guessFieldKey(view, hints);
   return { control, key, rank };
 };
 
