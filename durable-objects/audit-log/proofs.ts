@@ -37,9 +37,12 @@ export interface ProofPorts {
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 
+const maxCheckpoints = 3; // each one can take a second
+
 /**
  * Finds a checkpoint with at least `size` entries that also covers the newest record of heads, because earlier records can no longer be
- * proven. `find` returns a checkpoint with at least the given number of entries.
+ * proven. `find` returns a checkpoint with at least the given number of entries. After three checkpoints, returns the last one even if it
+ * does not cover the newest record.
  */
 const findCoveringNewestRecord = async (
   sql: SqlStorage,
@@ -49,7 +52,8 @@ const findCoveringNewestRecord = async (
   const getSizeWithRecord = (): number => Math.max(size, (tables.findNewestRecord(sql)?.log_index ?? -1) + 1);
   let checkpoint = await find(getSizeWithRecord());
   // While a checkpoint is being signed, the trail of another chain can add a record.
-  while (checkpoint !== null && checkpoint.size < getSizeWithRecord()) checkpoint = await find(getSizeWithRecord());
+  for (let found = 1; found < maxCheckpoints && checkpoint !== null && checkpoint.size < getSizeWithRecord(); found += 1)
+    checkpoint = await find(getSizeWithRecord());
   return checkpoint;
 };
 
