@@ -8,7 +8,7 @@ import { withDeadline } from "../../../storage/database.ts";
 import { runIsolated } from "../../log.ts";
 import type { IntakeDependencies } from "./dependencies.ts";
 
-const checkTimeoutMs = 2 * secondMs; // for all journals of the shard together
+const checkTimeoutMs = 2 * secondMs; // for one group of journals
 const groupSize = 6; // like the number of connections that an invocation can open at a time
 
 interface PersonCertificates {
@@ -35,12 +35,13 @@ export const mayHaveWaitingCertificates = async (
     for (let start = 0; start < journals.length; start += groupSize) {
       const group = journals.slice(start, start + groupSize);
       const scope = { until: issuedUntil, clientIds, addressForms };
-      const answers = await Promise.all(group.map(async (name) => services.intakeJournal(name).mayContain(scope)));
+      const askGroup = () => Promise.all(group.map(async (name) => services.intakeJournal(name).mayContain(scope)));
+      const answers = await withDeadline(askGroup, checkTimeoutMs);
       if (answers.includes(true)) return true;
     }
     return false;
   };
-  const mayWait = await runIsolated(services, "waiting certificates", () => withDeadline(findWaiting, checkTimeoutMs));
+  const mayWait = await runIsolated(services, "waiting certificates", findWaiting);
   return mayWait !== false;
 };
 
