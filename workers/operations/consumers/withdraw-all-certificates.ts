@@ -127,7 +127,8 @@ export interface BulkWithdrawal {
 
 /**
  * Saves the withdrawal in the person's shard together with the email that confirms it, so that the email is written once and never lost.
- * The row stays until the other shards have the withdrawal, too.
+ * The row stays until the other shards have the withdrawal, too. If the business has nothing in the person's shard, the cron job deletes the
+ * row after a minute, so that a second request that was sent at the same time sends no email.
  */
 const saveInOwnShard = async (
   services: ConsumerWriteDependencies,
@@ -194,10 +195,7 @@ export const withdrawAllCertificates = async (
   await saveInOwnShard(services, ownDb, { ...work, forAllShards: others.length > 0 }, others, language);
   const saving = new Map(others.map((db) => [db, insertAccountWithdrawal(db, work).run()]));
   const saved = await Promise.allSettled(saving.values());
-  if (others.length > 0 && saved.every(({ status }) => status === "fulfilled")) {
-    const isDoneInOwnShard = others.length === databases.length; // the business has nothing in the person's shard
-    await batch(ownDb, [markWithdrawalSpread(ownDb, work), ...(isDoneInOwnShard ? [finishAccountWithdrawal(ownDb, work)] : [])]);
-  }
+  if (others.length > 0 && saved.every(({ status }) => status === "fulfilled")) await markWithdrawalSpread(ownDb, work).run();
   const withdrawing = databases.map(async ([shard, db]) => {
     await saving.get(db);
     return withdrawBatches(services, db, shard, work);
