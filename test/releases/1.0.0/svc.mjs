@@ -1244,17 +1244,17 @@ var runListen = async (args, signal) => {
   const forwardEvents = async () => {
     const head = await fetchHead(svc, signal);
     const savedState = loadListenState(environment);
-    const newSecret = generateSecret();
+    let secret = savedState?.secret ?? generateSecret();
     const feedId = buildFeedId(api, key);
     const earlier = savedState?.earlier?.api === api ? savedState.earlier.position : void 0;
     const position = from ?? savedState?.positions[feedId] ?? earlier ?? "now";
     const start = position === "now" || position > head ? head : position;
     const saveCursor = (cursor) => {
       const current = loadListenState(environment);
-      saveListenState(environment, { secret: current?.secret ?? newSecret, positions: { ...current?.positions, [feedId]: cursor } });
+      saveListenState(environment, { secret: current?.secret ?? secret, positions: { ...current?.positions, [feedId]: cursor } });
     };
     saveCursor(start);
-    const secret = loadListenState(environment)?.secret ?? newSecret;
+    secret = loadListenState(environment)?.secret ?? secret;
     printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
     printLine(`Signing secret: ${secret} (the same in every run)`);
     const receiver = { target, secret, shouldRetry: options.flags.has("--retry"), signal };
