@@ -68,7 +68,7 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
 
 /**
  * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
- * aria-label. The type `tel` is as reliable as any other type only if another hint names a phone. Otherwise, it comes last, because some
+ * aria-label. The type `tel` counts like every other type only if another hint names a phone. Otherwise, it comes last, because some
  * forms use it only to show a number pad, for example for an amount or a card number.
  */
 export function collectHints(control: NamedControl, labelText: string | null | undefined): string[] {
