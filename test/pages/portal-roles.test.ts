@@ -153,7 +153,7 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /audit": open("200"),
   "GET /billing": open("200"),
   "POST /billing/export": open("200"),
-  "GET /billing/checkout": ownerOnly("303 http://svc.test/portal/billing"), // Enterprise plans are paid by agreement
+  "GET /billing/checkout": ownerOnly("303 https://checkout.stripe.com/c/pay/cs_test"),
   "GET /settings": open("200"),
   "POST /settings/profile": ownerOnly("400", { sent: { name: "" } }),
   "POST /settings/retention": ownerOnly("400", { sent: { retention_years: "0" } }),

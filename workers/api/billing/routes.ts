@@ -31,12 +31,12 @@ const openCheckoutRoute = createRoute({
   middleware: combineGuards<SessionEnv>(signedInGuard, blockCrossSite, limitCheckouts),
   summary: "Open checkout",
   description:
-    "Open this link in a browser. It redirects to the payment provider: to checkout for the plan or, with an existing subscription, to the billing portal for invoices, cards and cancellation. If your Enterprise plan is not paid through the payment provider, it redirects to the billing page of the portal instead. Your plan changes once the provider reports the payment. A business that is suspended for non-payment can still use it.",
+    "Open this link in a browser. It redirects to the payment provider: to checkout for the plan or, with an existing subscription, to the billing portal for invoices, cards and cancellation. Your plan changes once the provider reports the payment. A business that is suspended for non-payment can still use it.",
   request: { query: checkoutQuerySchema },
   responses: {
     303: {
-      description: "Redirect to the payment provider, or to the billing page of the portal.",
-      headers: { ...rateHeaders, Location: { description: "URL of the page.", schema: { type: "string" as const } } },
+      description: "Redirect to the payment provider.",
+      headers: { ...rateHeaders, Location: { description: "URL of the payment provider's page.", schema: { type: "string" as const } } },
     },
   },
   refuses: ["business_suspended", "business_inactive", "owner_required", "billing_unavailable"],

@@ -6,15 +6,14 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { minuteMs } from "../../../core/time.ts";
 import type { BillingDependencies } from "./dependencies.ts";
-import { checkPayable, getAccountId, hasSubscription, isPaidByAgreement, type PaymentRefusal } from "./payment-access.ts";
+import { checkPayable, getAccountId, hasSubscription, type PaymentRefusal } from "./payment-access.ts";
 
 /** Requests for the same account and plan in the same ten-minute interval open the same checkout page. */
 const pageReuseMs = 10 * minuteMs;
 
 /**
- * Returns the URL of the provider's page: the billing portal for a subscriber, otherwise a checkout. For an Enterprise plan that is not paid
- * through the provider, returns the URL of the portal's billing page, which says whom to contact. Can return `billing_unavailable` and the
- * errors of `checkPayable`.
+ * Returns the URL of the provider's page: the billing portal for a subscriber, otherwise a checkout. Can return `billing_unavailable` and
+ * the errors of `checkPayable`.
  */
 export const createPaymentSession = async (
   services: BillingDependencies,
@@ -28,7 +27,6 @@ export const createPaymentSession = async (
   const customer = payable.value;
   const accountId = getAccountId(session);
   const returnUrl = `${config.appUrl}${session.realm === "business" ? "/portal/billing" : "/app/removals"}`;
-  if (session.realm === "business" && isPaidByAgreement(session.plan, customer)) return ok(returnUrl);
   const customerId = customer?.customerId ?? null;
   const attempt = [accountId, plan, customerId, customer?.revision, Math.floor(services.clock() / pageReuseMs)];
   const result: PaymentProviderResult =

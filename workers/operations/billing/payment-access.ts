@@ -1,5 +1,4 @@
 // Decides which people may pay for a plan.
-import type { Plan } from "../../../core/access/entitlement.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { realmByPurchasablePlan, type PurchasablePlan } from "../../../core/billing/plans.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -22,13 +21,6 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
 
 /** Returns true if the customer has a running subscription to a paid plan. */
 export const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";
-
-/**
- * Returns true if the business has the Enterprise plan without paying for it through the provider. A checkout could only buy the Business
- * plan, which would replace the Enterprise plan, and the forms of the business would no longer get certificates.
- */
-export const isPaidByAgreement = (plan: Plan, customer: BillingCustomer | null): boolean =>
-  plan === "enterprise" && (customer === null || !hasSubscription(customer));
 
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 

@@ -6,7 +6,7 @@ import { authorizeRead } from "../../../core/access/entitlement.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { createPaymentSession } from "../../operations/billing/create-payment-session.ts";
 import { getBilling } from "../../operations/billing/get-billing.ts";
-import { isPaidByAgreement } from "../../operations/billing/payment-access.ts";
+import { hasSubscription } from "../../operations/billing/payment-access.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import { getCertificateMonths } from "../../operations/portal/get-certificate-months.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
@@ -72,6 +72,13 @@ const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true 
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
 };
 
+/**
+ * Returns true if the Enterprise plan is not paid through the provider. Such a business must not be led to the provider, where it could
+ * only buy the Business plan. That plan would replace its own, and its forms would no longer get certificates.
+ */
+const isPaidByAgreement = (plan: BusinessAccount["plan"], access: PaymentAccess): boolean =>
+  plan === "enterprise" && access.ok && (access.value === null || !hasSubscription(access.value));
+
 const PlansCard: FC<{ current: BusinessAccount["plan"] }> = ({ current }) => (
   <Card id="plans" title={billingMessages.compare} isFlush>
     <ul class="lines">
@@ -109,7 +116,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
             title={billingMessages.plan}
             end={<BusinessStatusLabel status={status} />}
             footer={
-              paymentAccess.ok && isPaidByAgreement(plan, paymentAccess.value) ? (
+              isPaidByAgreement(plan, paymentAccess) ? (
                 billingMessages.notSold
               ) : paymentAccess.ok ? (
                 <>
