@@ -97,9 +97,9 @@ export function collectHints(control: NamedControl, labelText: string | null | u
     attribute("aria-label"),
   ];
   // An input for a ZIP code, a one-time code or part of a phone number, such as an extension, can also have this type.
-  const isPad = phonePartPattern.test(normalizeHint([token, name, control.id].join()));
-  const isPhone = hints.some(namesPhone) && hints.every((hint) => namesPhone(hint) || !secretHintPattern.test(normalizeHint(hint)));
-  if (isTel && !isPad) hints[isPhone ? 1 : 8] = "tel";
+  if (isTel && !phonePartPattern.test(normalizeHint([token, name, control.id].join())))
+    hints[hints.some(namesPhone) && !hints.some((hint) => secretHintPattern.test(normalizeHint(hint)) && !namesPhone(hint)) ? 1 : 8] =
+      "tel";
   return hints;
 }
 

@@ -30,8 +30,8 @@ export interface TimestampPin extends KeyValidity {
 const maxTimestampDelayMs = hourMs;
 
 /**
- * Returns whether a statement from this time needs a timestamp: some key is still valid an hour later. Ignores when keys became valid, so
- * that nobody can avoid a timestamp by backdating a statement to before the first authority.
+ * Returns whether a statement from this time needs a timestamp: some key is still valid an hour later. Ignores when keys became valid,
+ * because otherwise a statement that is backdated to before the first authority would need no timestamp.
  */
 export const needsTimestamp = (pins: readonly TimestampPin[], at: Instant): boolean =>
   pins.some(({ validTo }) => validTo === undefined || at + maxTimestampDelayMs < Date.parse(validTo));

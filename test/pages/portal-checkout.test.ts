@@ -136,7 +136,7 @@ describe("a refused checkout", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("is not offered on a deployment without billing, where a past-due account is told to contact us", async () => {
+  test("is not offered on a deployment without billing, where the page asks a past-due account to contact us", async () => {
     await setStatus("past_due");
     for (const path of ["/portal", "/portal/billing"]) {
       const page = await read(path, { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));

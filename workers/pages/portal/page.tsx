@@ -125,7 +125,7 @@ const inactiveAccountIcons = { pending: "clock", suspended: "lock", unpaid: "cre
 
 /**
  * Renders the page for a pending, suspended or closed account. It shows no account data. If the account is suspended for nonpayment,
- * owners get a link to checkout or, on a deployment without billing, are told to contact us.
+ * owners get a link to checkout. On a deployment without billing, the page asks them to contact us.
  */
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;
