@@ -9,6 +9,7 @@ import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createCustomer, mockProvider, sendProviderEvent } from "../support/billing.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import { clearCodes, signIn } from "../support/people.ts";
+import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { acceptInvitation, openPage, getPageText, submitForm as sendForm, describeRedirect, type Member } from "../support/portal-pages.ts";
 import { readDatabaseContents, createServiceCall, world } from "../support/world.ts";
 import { listElements, read, type ReadPage } from "./page.ts";
@@ -134,6 +135,22 @@ describe("a refused checkout", () => {
     const unsold = await read(checkout, { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));
     expect([unsold.status, getPageText(unsold)]).toEqual([404, expect.stringContaining("To change your plan, contact us.")]);
     expect(await readDatabaseContents()).toEqual(before);
+  });
+
+  test("does not count toward the owners' limit if the member is not an owner", async () => {
+    const [ownerEmail, memberEmail] = ["owner@unpaid-roofs.example", "member@unpaid-roofs.example"];
+    const roofer = await signUpBusiness(ownerEmail);
+    await callPortal(roofer, "POST", "/members", { email: memberEmail, role: "member" });
+    await clearCodes();
+    const member = await acceptInvitation(memberEmail);
+    mockProvider();
+    const strict = createServiceCall({ LIMIT_CHECKOUT: "1/3600" });
+    const open = async ({ cookie }: Member, path: string): Promise<number> =>
+      (await strict(path, { headers: { cookie }, redirect: "manual" })).status;
+    for (const path of [checkout, "/v1/billing/checkout?plan=business"]) {
+      expect([await open(member, path), await open(member, path)]).toEqual([403, 403]);
+    }
+    expect([await open(roofer, checkout), await open(roofer, checkout)]).toEqual([303, 429]);
   });
 
   test("is not offered on a deployment without billing, where the page asks a past-due account to contact us", async () => {

@@ -6,13 +6,14 @@ import type { SessionEnv } from "../../http/context.ts";
 import { failure, refusal } from "../../http/envelope.ts";
 import { defineGuard, combineGuards } from "../../http/guards/define-guard.ts";
 import { publicGuard } from "../../http/guards/public.ts";
-import { limitByAddress, limitByAccount } from "../../http/guards/rate-limits.ts";
+import { enforceLimit, limitByAddress } from "../../http/guards/rate-limits.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
 import { signedInGuard } from "../../http/guards/session.ts";
 import { jsonContent, rateHeaders } from "../../http/wire.ts";
 import { createPaymentSession } from "../../operations/billing/create-payment-session.ts";
 import { applyBillingEvent } from "../../operations/billing/apply-billing-event.ts";
+import { getAccountId } from "../../operations/billing/payment-access.ts";
 import { checkoutQuerySchema, handledEventTypes, parseProviderEvent, providerEventReceivedSchema } from "./schema.ts";
 
 const createRoute = createRouteFactory("billing");
@@ -22,7 +23,15 @@ const blockCrossSite = defineGuard<SessionEnv>({ when: { csrf_failed: "The reque
   return c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site" ? failure(c, "csrf_failed") : next();
 });
 
-const limitCheckouts = limitByAccount("CHECKOUT", "More than 30 requests per hour by one account, or 120 per minute by one person.");
+const limitCheckouts = defineGuard<SessionEnv>(
+  { when: { rate_limited: "More than 30 requests per hour by one account, or 120 per minute by one person." } },
+  async (c, next) => {
+    const { session } = c.var;
+    // Members who are not owners are refused later. If they counted, they could keep the owners from paying.
+    if (session.realm === "business" && session.role !== "owner") return next();
+    return (await enforceLimit(c, "CHECKOUT", getAccountId(session))) ?? next();
+  },
+);
 
 const openCheckoutRoute = createRoute({
   method: "get",
