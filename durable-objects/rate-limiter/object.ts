@@ -1,22 +1,36 @@
 // Limits the calls for one key. There is one object per key. It stores the time of each call in a sliding window, so that no period of the
 // window's length contains more calls than the limit. Fixed windows would allow twice as many calls around a boundary. The times are on
-// disk, because an idle object loses its memory within seconds.
+// disk, because an idle object loses its memory within seconds. An alarm deletes the storage when all calls have left the window.
+// Otherwise, every address to which a code was ever sent would leave an object.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { rateLimiterSteps } from "./migrations.ts";
-import { countCalls, deleteCallsOutside, findCallTime, insertCall } from "./tables.ts";
+import { countCalls, deleteCallsOutside, findCallTime, findLastCallTime, insertCall } from "./tables.ts";
+
+const maxWindowMs = 100_000 * secondMs; // no setting allows a longer window
 
 export class RateLimiter extends DurableObject {
+  /** True if the alarm has deleted the tables. */
+  #isDeleted = false;
+
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env as never);
     migrateSchema(ctx.storage, rateLimiterSteps);
   }
 
   /** Counts `calls` calls if the limit allows all of them; otherwise counts none. */
-  take(limit: RateLimit, now: number, calls = 1): RateLimitState {
-    const { sql } = this.ctx.storage;
+  async take(limit: RateLimit, now: number, calls = 1): Promise<RateLimitState> {
+    const { storage } = this.ctx;
+    if (this.#isDeleted) migrateSchema(storage, rateLimiterSteps);
+    this.#isDeleted = false;
+    const state = this.#count(storage.sql, limit, now, calls);
+    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + maxWindowMs);
+    return state;
+  }
+
+  #count(sql: SqlStorage, limit: RateLimit, now: number, calls: number): RateLimitState {
     const windowMs = limit.seconds * secondMs;
     // A call that is more than one window in the future was counted before the clock was set back. It is deleted, because it would count
     // for too long.
@@ -31,5 +45,12 @@ export class RateLimiter extends DurableObject {
       remaining: Math.max(0, limit.count - taken - (isAllowed ? calls : 0)),
       resetMs: (leaving ?? now) + windowMs - now,
     };
+  }
+
+  override async alarm(): Promise<void> {
+    const { storage } = this.ctx;
+    const idleAt = (findLastCallTime(storage.sql) ?? 0) + maxWindowMs;
+    this.#isDeleted = idleAt <= Date.now();
+    await (this.#isDeleted ? storage.deleteAll() : storage.setAlarm(idleAt));
   }
 }

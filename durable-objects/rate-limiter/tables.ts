@@ -12,6 +12,9 @@ export const countCalls = (sql: SqlStorage): number => sql.exec<{ calls: number 
 export const findCallTime = (sql: SqlStorage, position: number): Instant | null =>
   sql.exec<{ at: number }>("SELECT at FROM calls ORDER BY at LIMIT 1 OFFSET ?", position).toArray()[0]?.at ?? null;
 
+export const findLastCallTime = (sql: SqlStorage): Instant | null =>
+  sql.exec<{ at: number | null }>("SELECT MAX(at) AS at FROM calls").one().at;
+
 export const insertCall = (sql: SqlStorage, at: Instant): void => {
   sql.exec("INSERT INTO calls (at) VALUES (?)", at);
 };

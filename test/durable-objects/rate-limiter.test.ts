@@ -1,5 +1,5 @@
-// Tests the exact rate limit of an API key, on the object itself and through the API.
-import { evictDurableObject } from "cloudflare:test";
+// Tests the exact rate limit of an API key, on the object itself and through the API, and when a rate limiter deletes its storage.
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
@@ -79,6 +79,30 @@ describe("a rate limit window", () => {
     const limiter = createLimiter();
     for (let at = 0; at < 120; at += 1) await limiter.take(minute, 86_400_000);
     expect(await limiter.take(minute, 1_000)).toMatchObject({ isAllowed: true, remaining: 119 });
+  });
+});
+
+describe("the storage of a rate limiter", () => {
+  const maxWindowMs = 100_000_000;
+  const countTables = (limiter: DurableObjectStub<RateLimiter>): Promise<number> =>
+    runInDurableObject(limiter, (_, { storage }) => storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'calls'").toArray().length);
+
+  test("is deleted when the last call has left the longest possible window, and the limiter then counts from zero", async () => {
+    const limiter = createLimiter();
+    await limiter.take(minute, Date.now() - maxWindowMs);
+    expect(await runDurableObjectAlarm(limiter)).toBe(true);
+    expect(await countTables(limiter)).toBe(0);
+    expect(await limiter.take(minute, Date.now())).toMatchObject({ isAllowed: true, remaining: 119 });
+  });
+
+  test("stays while a call can still count, with another alarm", async () => {
+    const limiter = createLimiter();
+    const now = Date.now();
+    await limiter.take(minute, now - maxWindowMs);
+    await limiter.take(minute, now);
+    expect(await runDurableObjectAlarm(limiter)).toBe(true);
+    expect(await limiter.take(minute, now)).toMatchObject({ remaining: 118 });
+    expect(await runInDurableObject(limiter, (_, { storage }) => storage.getAlarm())).toBe(now + maxWindowMs);
   });
 });
 
