@@ -20,12 +20,12 @@ import type {
   SecretAge,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
-import { secondMs, type Instant } from "../../core/time.ts";
-import { withDeadline } from "../../storage/database.ts";
+import type { Instant } from "../../core/time.ts";
+import { requestTimeoutMs, withDeadline } from "../../storage/database.ts";
 import { isSameSealedValue } from "../../storage/vault.ts";
 import type { DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
 import { logError } from "../error-log.ts";
-import type { QueuePusher, QueuePusherPorts } from "./queue-pusher.ts";
+import { queueTimeoutMs, type QueuePusher, type QueuePusherPorts } from "./queue-pusher.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
@@ -56,9 +56,6 @@ export interface SealedReplacement {
 
 type EndpointPorts = Omit<QueuePusherPorts, "archive"> & { readonly pusher: QueuePusher };
 
-/** A removal that takes longer can still finish, but the alarm no longer waits for it. */
-const removalTimeoutMs = 5 * secondMs;
-
 export class Endpoints {
   readonly #storage: DurableObjectStorage;
   readonly #ports: EndpointPorts;
@@ -83,7 +80,7 @@ export class Endpoints {
   async #loadWithHealth(row: EndpointRow): Promise<EndpointWithHealth> {
     const endpoint = tables.toEndpoint(row);
     try {
-      const activity = await this.#ports.getQueue(row.id).getActivity();
+      const activity = await withDeadline(async () => this.#ports.getQueue(row.id).getActivity(), requestTimeoutMs);
       return { endpoint, health: activity?.health ?? null, hours: activity?.hours ?? null };
     } catch (error) {
       logError("event-sequence.health", error);
@@ -101,7 +98,8 @@ export class Endpoints {
     if (row === null) return null;
     const endpoint = tables.toEndpoint(row);
     try {
-      return { endpoint, overview: await this.#ports.getQueue(id).getOverview(limit, before, status) };
+      const getOverview = async () => this.#ports.getQueue(id).getOverview(limit, before, status);
+      return { endpoint, overview: await withDeadline(getOverview, requestTimeoutMs) };
     } catch (error) {
       logError("event-sequence.overview", error);
       return { endpoint, overview: null };
@@ -205,9 +203,7 @@ export class Endpoints {
       tables
         .listRemovedEndpoints(this.#sql)
         .map((id) =>
-          withDeadline(() => this.#finishRemoval(id), removalTimeoutMs).catch((error: unknown) =>
-            logError("event-sequence.removal", error),
-          ),
+          withDeadline(() => this.#finishRemoval(id), queueTimeoutMs).catch((error: unknown) => logError("event-sequence.removal", error)),
         ),
     );
   }
@@ -226,7 +222,9 @@ export class Endpoints {
 
   async listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     const results = await Promise.allSettled(
-      tables.listEndpointRows(this.#sql).map(({ id }) => this.#ports.getQueue(id).listDeliveriesBetween(after, upTo)),
+      tables
+        .listEndpointRows(this.#sql)
+        .map(({ id }) => withDeadline(async () => this.#ports.getQueue(id).listDeliveriesBetween(after, upTo), requestTimeoutMs)),
     );
     return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   }

@@ -2,6 +2,7 @@
 import type { Environment } from "../../core/access/entitlement.ts";
 import { isEventReceiver } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
+import { withDeadline } from "../../storage/database.ts";
 import type { DeliveryQueue } from "../delivery-queue/object.ts";
 import { logError } from "../error-log.ts";
 import type { EventArchive } from "./archive.ts";
@@ -13,6 +14,8 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
+/** A call to a queue that takes longer can still finish, but it counts as failed, so that a queue that hangs delays nothing else. */
+export const queueTimeoutMs = 5 * secondMs;
 const holdMs = secondMs; // events that arrive within this time share one push to a queue whose receiver hangs
 /** If the process dies, an alarm resumes the work after this delay. */
 export const safetyAlarmMs = 15 * secondMs;
@@ -134,8 +137,10 @@ export class QueuePusher {
     }
     const queue = getQueue(row.id);
     const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
-    if (row.sent_revision === 0) await queue.open(settings, row.acked);
-    const receipt = await queue.push(settings, events, upTo);
+    const receipt = await withDeadline(async () => {
+      if (row.sent_revision === 0) await queue.open(settings, row.acked);
+      return queue.push(settings, events, upTo);
+    }, queueTimeoutMs);
     // The condition also rejects NaN and undefined, which another deployed version of the class might return.
     if (receipt === null || !(receipt.received >= upTo)) throw new Error("delivery queue did not take the events");
     this.#unsavedProgress.set(row.id, { revision: row.revision, acked: receipt.received });

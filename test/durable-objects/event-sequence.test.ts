@@ -554,6 +554,30 @@ describe("an event sequence", () => {
     expect((await other.queue.getActivity())?.health.backlog).toBe(2);
   });
 
+  test("lists endpoints and pushes events to the other endpoints although a queue does not respond", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const silent = await registerEndpoint(business, "https://silent.merchant-tests.com/");
+    const other = await registerEndpoint(business, "https://other.merchant-tests.com/");
+    const hang = () => new Promise<never>(() => undefined);
+    await runInDurableObject(stub, async (_, state) => {
+      const namespace = {
+        getByName: (name: string): DeliveryQueueMethods =>
+          name === silent.id ? { push: hang, getActivity: hang, listDeliveriesBetween: hang } : deliveryQueues.getByName(name),
+      };
+      const hanging = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      await commitEvents(business, 2);
+      expect(await hanging.drain()).toBe(true);
+      await hanging.alarm();
+      expect(await state.storage.getAlarm()).not.toBeNull();
+      expect((await hanging.listEndpoints()).map(({ health }) => health?.backlog ?? null)).toEqual([null, 2]);
+      expect((await hanging.listDeliveriesBetween(0, 2)).map(({ url }) => url)).toEqual(
+        Array.from({ length: 2 }, () => "https://other.merchant-tests.com/"),
+      );
+    });
+    expect((await other.queue.getActivity())?.health.backlog).toBe(2);
+  });
+
   test("has no alarm when nothing is left to do", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
