@@ -124,6 +124,8 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** The number of scheduled attempts so far, excluding replays and recoveries. */
   readonly attempt: number;
+  /** True if a recovery has queued the delivery for resending. */
+  readonly isResending: boolean;
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;
   readonly durationMs: number | null;

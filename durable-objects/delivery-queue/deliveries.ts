@@ -122,6 +122,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   eventType: row.type,
   status: row.status === "success" || row.status === "abandoned" ? row.status : row.attempt === 0 ? "pending" : "retrying",
   attempt: row.attempt,
+  isResending: row.resend === 1,
   responseStatus: row.response_status,
   error: row.error,
   durationMs: row.duration_ms,

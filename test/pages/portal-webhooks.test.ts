@@ -393,6 +393,20 @@ describe("an endpoint", () => {
       expect(getPageText(await openPage(clerk, `${delivery}?attempt=1`))).toContain("database is down");
     });
 
+    test("does not count a queued resend as another attempt", async () => {
+      const path = await make();
+      mockReceivers(() => new Response(null, { status: 503 }));
+      await sendEvents(path, 1);
+      await runAlarmsUntil(queueOf(path));
+      await submitForm(owner, path, `${path}/status`); // a disabled endpoint keeps the resend waiting
+      const recovered = await submitForm(clerk, `${path}/recover?since=2050-01-01T00:00`, `${path}/recover`);
+      expect(describeRedirect(recovered)).toBe(`303 ${path}?done=recovering`);
+      const [delivery] = listDeliveryPaths(await openPage(clerk, path));
+      const text = getPageText(await openPage(clerk, delivery as string));
+      expect(text).toContain("This event is queued for resending, which doesn’t use up an attempt.");
+      expect(text).not.toContain("Attempt 6");
+    });
+
     test("is found in its own environment and under its own endpoint only", async () => {
       const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
       await sendEvents(path, 1);

@@ -118,8 +118,8 @@ const ResponseCard: FC<{ attempt: OpenedAttempt; isLast: boolean; isWithheld: bo
   );
 };
 
-const PlannedAttempt: FC<{ number: number; delivery: Delivery }> = ({ number, delivery: { attempt, nextAttemptAt } }) => {
-  const isNext = number === attempt + 1;
+const PlannedAttempt: FC<{ number: number; delivery: Delivery }> = ({ number, delivery: { attempt, isResending, nextAttemptAt } }) => {
+  const isNext = !isResending && number === attempt + 1;
   return (
     <li class={isNext ? "wait" : undefined}>
       <Icon name={isNext ? "clock" : "circle-dashed"} />
@@ -199,11 +199,11 @@ const DetailsCard: FC<{ opened: OpenedDelivery }> = ({ opened: { delivery, event
   </Card>
 );
 
-const StateNotice: FC<{ delivery: Delivery }> = ({ delivery: { status, attempt, nextAttemptAt, error } }) => {
+const StateNotice: FC<{ delivery: Delivery }> = ({ delivery: { status, attempt, isResending, nextAttemptAt, error } }) => {
   if (status === "retrying" && nextAttemptAt !== null)
     return (
       <Notice icon="info" title={<FormattedMessage text={deliveryMessages.nextTry} parts={{ time: <Timestamp at={nextAttemptAt} /> }} />}>
-        <p>{formatMessage(deliveryMessages.nextTryText, { attempt: String(attempt + 1) })}</p>
+        <p>{isResending ? deliveryMessages.resendText : formatMessage(deliveryMessages.nextTryText, { attempt: String(attempt + 1) })}</p>
       </Notice>
     );
   if (status !== "abandoned") return null;

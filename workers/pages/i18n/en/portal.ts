@@ -840,6 +840,7 @@ export const messages = {
       resend: "Resend now",
       nextTry: "Next attempt: {time}",
       nextTryText: "Attempt {attempt} of 5. Resending now doesn’t use up an attempt.",
+      resendText: "This event is queued for resending, which doesn’t use up an attempt.",
       gaveUp: "We stopped trying to deliver this event",
       gaveUpText: "All 5 attempts failed. The event stays in the event feed, and you can resend it.",
       request: "Request",
