@@ -450,6 +450,19 @@ describe("deadlines", () => {
     expect(await listRows(acme)).toEqual([]);
   });
 
+  test("name on the certificate only the recipients that have not ended contact", async () => {
+    const entities = ["Acme Solar LLC", "Bright Homes Inc", "Sunny Roofs Inc"];
+    const { certId, manageToken: token } = await issueToNewPerson({ entities });
+    const withdrawFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
+    const path = `/portal/deadlines/${certId}`;
+    expect((await withdrawFrom("Bright Homes Inc")).status).toBe(200);
+    expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect((await withdrawFrom("Sunny Roofs Inc")).status).toBe(200);
+    const pageText = extractWords((await openPage(acme, `/portal/certificates/${certId}`)).document);
+    expect(pageText).toContain("Sunny Roofs Inc must stop contacting this person by the end of");
+    expect(pageText).not.toContain("2 recipients");
+  });
+
   test("are confirmed only for what the member saw", async () => {
     const { certId, manageToken: token } = await issueToNewPerson();
     const withdrawFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));

@@ -99,10 +99,14 @@ const describeRecipient = (
   };
 };
 
-/** Says what the business must do about a withdrawal. Renders nothing if the business has confirmed everything. */
-const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, withdrawal, entitiesWithdrawn, entities } }) => {
+/**
+ * Says what the business must do about a withdrawal. If recipients have different deadlines, covers those with the earliest one. Renders
+ * nothing if the business has confirmed everything.
+ */
+const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, withdrawal, entitiesWithdrawn } }) => {
   const { now } = usePortalRequest();
-  const open = (withdrawal === null ? entitiesWithdrawn : [withdrawal]).filter(({ acknowledgedAt }) => acknowledgedAt === null);
+  const openRecipients = withdrawal === null ? entitiesWithdrawn.filter(({ acknowledgedAt }) => acknowledgedAt === null) : [];
+  const open = withdrawal?.acknowledgedAt === null ? [withdrawal] : openRecipients;
   const next = open.reduce<(typeof open)[number] | undefined>(
     (first, one) => (first && first.ceaseBy <= one.ceaseBy ? first : one),
     undefined,
@@ -110,7 +114,7 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
   if (next === undefined) return null;
   const { notice } = certificateMessages;
   const isLate = isOverdue(next.ceaseBy, null, now);
-  const names = withdrawal === null ? entitiesWithdrawn.map(({ entity }) => entity) : [];
+  const names = openRecipients.filter(({ ceaseBy }) => ceaseBy === next.ceaseBy).map(({ entity }) => entity);
   const date = formatDay(language, next.ceaseBy);
   return (
     <Notice
@@ -131,11 +135,7 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
       }
       action={<Link class="btn" to={`/portal/deadlines/${id}`} text={messages.deadlines.acknowledge} />}
     >
-      <p>
-        {formatMessage(names.length === 0 ? notice.whole : names.length < entities.length ? notice.some : notice.whole, {
-          date: formatDay(language, next.withdrawnAt),
-        })}
-      </p>
+      <p>{formatMessage(names.length === 0 ? notice.whole : notice.some, { date: formatDay(language, next.withdrawnAt) })}</p>
     </Notice>
   );
 };
