@@ -1164,7 +1164,7 @@ CREATE INDEX shares_business_due ON shares (business_id, environment, next_due_a
 CREATE INDEX shares_person ON shares (consumer_id, ord) WHERE consumer_id IS NOT NULL;
 
 CREATE TABLE record_usage (
-  -- The ID of the person or business.
+  -- The ID of the person or business. The usage of known pages, whose policies were found recently, has the suffix " known".
   owner_id TEXT NOT NULL,
   -- What is counted: a person's shares, a business's submissions with API keys, the records of its sandbox, or captures with new policies.
   owner_kind TEXT NOT NULL CHECK (owner_kind IN ('person', 'business', 'sandbox', 'policies')),

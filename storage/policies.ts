@@ -5,7 +5,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
 import type { StorageLimit } from "../core/access/storage-limits.ts";
 import { encodeUtf8 } from "../core/bytes.ts";
-import { shardOfId, generateId, type BusinessId, type CertId, type RandomBytes } from "../core/ids.ts";
+import { shardOfId, generateId, type CertId, type RandomBytes } from "../core/ids.ts";
 import {
   policyKinds,
   type CapturedPolicies,
@@ -58,16 +58,16 @@ const listKnownSnapshots = (db: Database, domain: string, hashes: readonly strin
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(hashes))))
     .all();
 
-/** Adds new texts to the business's usage. Returns false, and adds nothing, if they exceed the limit. */
+/** Adds new texts to the usage. Returns false, and adds nothing, if they exceed the limit. */
 const hasRoomForTexts = async (
   db: Database,
-  businessId: BusinessId,
+  usageKey: string,
   texts: readonly PolicyText[],
   { now, limit }: { readonly now: Instant; readonly limit: StorageLimit },
 ): Promise<boolean> => {
   const ownBytes = texts.reduce((sum, { text }) => sum + encodeUtf8(text).length, 0);
   try {
-    await countStoredRecord(db, { owner: { kind: "policies", id: businessId }, now, ownBytes }, limit).run();
+    await countStoredRecord(db, { owner: { kind: "policies", id: usageKey }, now, ownBytes }, limit).run();
     return true;
   } catch (error) {
     if (isStorageLimitReached(error)) return false;
@@ -76,14 +76,14 @@ const hasRoomForTexts = async (
 };
 
 /**
- * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. If the new texts exceed the business's
- * limit, none of them is stored.
+ * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. `usageKey` identifies the business, and
+ * whether the page is known. If the new texts exceed the limit under this key, none of them is stored.
  */
 export const storePolicyTexts = async (
   db: Database,
   kv: KVNamespace,
   captured: {
-    readonly businessId: BusinessId;
+    readonly usageKey: string;
     readonly domain: string;
     readonly certId: string;
     readonly found: CapturedPolicies;
@@ -99,7 +99,7 @@ export const storePolicyTexts = async (
     known.find((snapshot) => snapshot.kind === kind && snapshot.contentHash === found[kind]?.contentHash) ?? null;
   const missingKinds = policyKinds.filter((kind) => found[kind] !== null && earlierOf(kind) === null);
   const missingTexts = missingKinds.flatMap((kind) => found[kind] ?? []);
-  const hasRoom = missingTexts.length > 0 && (await hasRoomForTexts(db, captured.businessId, missingTexts, captured));
+  const hasRoom = missingTexts.length > 0 && (await hasRoomForTexts(db, captured.usageKey, missingTexts, captured));
   const newKinds = hasRoom ? missingKinds : [];
   const storeText = async (kind: PolicyKind): Promise<PolicySnapshot | null> => {
     const text = found[kind];

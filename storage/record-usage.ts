@@ -3,7 +3,6 @@
 // (client-usage.ts). SPEC Limits.
 import { eq, gt, sql, type SQL } from "drizzle-orm";
 import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";
-import type { BusinessId, ConsumerId } from "../core/ids.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
@@ -15,7 +14,8 @@ import { disclosures, entityLists, recordUsage } from "./schema.ts";
 export const usageRetentionDays = 30;
 
 export interface StoredRecord {
-  readonly owner: { readonly kind: Exclude<StorageOwnerKind, "client">; readonly id: ConsumerId | BusinessId };
+  /** `id` is the ID of the person or business. For policies, a suffix shows that the page is known. */
+  readonly owner: { readonly kind: Exclude<StorageOwnerKind, "client">; readonly id: string };
   readonly now: Instant;
   /** The bytes that only this record uses. */
   readonly ownBytes: number;

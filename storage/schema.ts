@@ -1227,7 +1227,7 @@ export const shares = table(
 export const recordUsage = table(
   "record_usage",
   {
-    ownerId: text().$type<ConsumerId | BusinessId>().notNull(),
+    ownerId: text().notNull(),
     ownerKind: oneOf("person", "business", "sandbox", "policies").notNull(),
     day: integer().notNull(),
     records: integer().notNull(),

@@ -202,7 +202,7 @@ export const defaultStorageLimits = {
   sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
   /**
    * Captures that found a new policy text. `POLICY_CAPTURES_PER_BUSINESS` also limits their number, and the bytes are enough for almost 40
-   * of the largest pages. Beyond the limit, only texts that are already stored are linked.
+   * of the largest pages. Known and unknown pages are counted separately. Beyond the limit, only texts that are already stored are linked.
    */
   policies: { days: 1, recordsName: "POLICY_DAY", records: 300, bytesName: "POLICY_DAY_BYTES", bytes: 40_000_000, scaled: true },
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;

@@ -64,7 +64,7 @@ export const openSite = async (services: Services, businessId: BusinessId): Prom
   const db = shards.forId(businessId);
   const limit = config.storageLimits.policies;
   const now = services.clock();
-  let snapshots = await storePolicyTexts(db, kv, { businessId, domain, certId: businessId, found, now, limit, random });
+  let snapshots = await storePolicyTexts(db, kv, { usageKey: businessId, domain, certId: businessId, found, now, limit, random });
   let capturedAt: Instant = 0;
   return {
     withCapturedPolicies: (services, at) => {

@@ -625,7 +625,8 @@ describe("submissions by strangers", () => {
       return runCapture(ms, { config: { ...config, storageLimits } });
     };
     const sumOfBytes = "SELECT coalesce(sum(bytes), 0) AS bytes FROM record_usage WHERE owner_kind = 'policies' AND owner_id = ?";
-    const countUsedBytes = async (): Promise<number> => (await queryRows<{ bytes: number }>(sumOfBytes, world.acme.id))[0]?.bytes ?? 0;
+    const countUsedBytes = async (owner: string = world.acme.id): Promise<number> =>
+      (await queryRows<{ bytes: number }>(sumOfBytes, owner))[0]?.bytes ?? 0;
     const countTexts = async (): Promise<number> => (await env.KV.list({ prefix: "policy:pol_" })).keys.length;
     const before = await countUsedBytes();
     const textBytes = "Privacy\nWe keep little.Terms\nBe kind.".length;
@@ -643,7 +644,7 @@ describe("submissions by strangers", () => {
 
     web.serve(`https://${host}/terms`, "Terms changed");
     const laterCertId = await issueWaitingCertificate(host, "/quote", 32 * minuteMs);
-    await capture(32 * minuteMs, before, textBytes);
+    await capture(32 * minuteMs, await countUsedBytes(`${world.acme.id} known`), "Terms changed".length - 1);
     expect((await getPublicPolicies(laterCertId)).policies.map(({ kind, content_hash }) => [kind, content_hash])).toEqual([
       ["privacy", privacyHash],
     ]);
@@ -679,6 +680,29 @@ describe("submissions by strangers", () => {
     const unknown = await issueWaitingCertificate(`made-up-30-${host}`, "/quote", later);
     await runCapture(later, { takeExactly });
     expect((await getPublicPolicies(unknown)).status).toBe("unavailable");
+  });
+
+  test("G19: cannot use up the new texts of pages whose policies are known", async () => {
+    await issueWaitingCertificate(host);
+    await runCapture();
+    // The limit leaves no room for another text of an unknown page.
+    const { config } = await createPlatformAt();
+    const full = {
+      config: { ...config, storageLimits: { ...config.storageLimits, policies: { days: 30, records: 1, bytes: 40_000_000 } } },
+    };
+    await env.DB.prepare("DELETE FROM record_usage WHERE owner_id = ?").bind(`${world.acme.id} known`).run();
+    const later = 16 * minuteMs;
+    const madeUpHost = `made-up-text-${host}`;
+    web.resolve(madeUpHost, publicAddress);
+    for (const path of ["/", "/privacy", "/terms"]) web.serve(`https://${madeUpHost}${path}`, `<h1>${path}</h1>${footer}`);
+    const madeUp = await issueWaitingCertificate(madeUpHost, "/quote", later);
+    web.serve(`https://${host}/terms`, "Terms changed once more");
+    const certId = await issueWaitingCertificate(host, "/quote", later);
+    await runCapture(later, full);
+    expect((await getPublicPolicies(madeUp)).status).toBe("unavailable");
+    const { policies } = await getPublicPolicies(certId);
+    expect(policies.map(({ kind }) => kind)).toEqual(["privacy", "terms"]);
+    expect(policies.map(({ content_hash }) => content_hash)).not.toContain(termsHash);
   });
 });
 

@@ -88,15 +88,15 @@ const linkWaitingCertificates = async (
   throw new Error("policies: certificates that wait are already linked");
 };
 
-/** Counts a capture. Captures of unknown pages have a limit of their own, because anyone can submit made-up pages (`isKnownPage`). */
-const mayCapture = async (
+/**
+ * Returns the key under which the page's captures and texts are counted. Unknown pages have limits of their own, because anyone can submit
+ * made-up pages (`isKnownPage`).
+ */
+const findUsageKey = async (
   platform: Platform,
   db: Database,
   { businessId, location }: { readonly businessId: string; readonly location: PolicyLocation },
-): Promise<boolean> => {
-  const isKnown = await hasKnownPolicies(db, location, platform.clock());
-  return (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", isKnown ? `${businessId} known` : businessId)).isAllowed;
-};
+): Promise<string> => ((await hasKnownPolicies(db, location, platform.clock())) ? `${businessId} known` : businessId);
 
 /**
  * Links a recent capture if one exists. Otherwise, captures the site. If the site does not respond, tries again later, a limited number of
@@ -121,7 +121,8 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   if (fresh !== null) return linkWaitingCertificates(platform, db, claimed, { capture: fresh, rows: [] });
 
   // If there were more attempts than the maximum, earlier fetches crashed the worker, so do not fetch the site again.
-  const canFetch = attempts <= maxCaptureAttempts && (await mayCapture(platform, db, { businessId, location }));
+  const usageKey = await findUsageKey(platform, db, { businessId, location });
+  const canFetch = attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", usageKey)).isAllowed;
   const fetched = canFetch ? await fetchPolicies(platform, location) : emptyPolicies;
   const now = platform.clock();
   if (!fetched.isComplete && attempts < maxCaptureAttempts) {
@@ -131,7 +132,7 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   const { hostname: domain } = new URL(origin);
   const { found, isOfOrigin } = fetched;
   const limit = platform.config.storageLimits.policies;
-  const snapshots = await storePolicyTexts(db, platform.kv, { businessId, domain, certId, found, now, limit, random });
+  const snapshots = await storePolicyTexts(db, platform.kv, { usageKey, domain, certId, found, now, limit, random });
   const captured = { domain, origin, page: isOfOrigin ? null : page, certId, snapshots, now, random };
   await linkWaitingCertificates(platform, db, claimed, insertPolicyCapture(db, captured));
 };
