@@ -2,8 +2,8 @@
 // scripts, with the keyboard, in three languages, in wide and narrow windows, and in light and dark mode.
 import { mkdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import {
@@ -12,23 +12,13 @@ import {
   findAppearanceIssues,
   findIssuesInWindows,
   hasNoHorizontalScroll,
-  launchBrowser,
   openPage,
   type OpenPage,
 } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findEmailCode, signInBrowser } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 const listMailsTo = async (email: string): Promise<readonly { readonly subject: string; readonly text: string }[]> => {
   const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);

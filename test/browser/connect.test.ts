@@ -2,15 +2,14 @@
 // user's machine or in the opener window. Every step is checked with axe and for horizontal scrolling.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { findEmailCode, createToken, signInToService } from "../support/assistants.ts";
-import { findAccessibilityIssues, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { findAccessibilityIssues, hasNoHorizontalScroll, openPage } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 
-let service: LocalService;
-let browser: Browser;
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 let program: Server;
 const getClientOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
 const getCallbackUrl = (): string => `${getClientOrigin()}/callback`;
@@ -31,12 +30,9 @@ beforeAll(async () => {
     response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>Program</title>${renderClientPage(url)}`);
   });
   await new Promise<void>((resolve) => program.listen(0, "127.0.0.1", resolve));
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
 });
-afterAll(async () => {
-  await browser.close();
+afterAll(() => {
   program.close();
-  await service.stop();
 });
 
 const verifier = "x".repeat(43);

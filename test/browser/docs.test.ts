@@ -2,30 +2,24 @@
 // scripts. Also runs the curl commands of the reference. Only the example client and domain are replaced.
 import { spawnSync } from "node:child_process";
 import { DomUtils, parseDocument } from "htmlparser2";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import type { ApiDocument } from "../../workers/pages/docs/openapi-document.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { findIssuesInWindows, hasNoHorizontalScroll, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { signInToOrigin } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
+const { service, browser } = await startServiceAndBrowser({ LIMIT_PUBLIC_READ_PER_IP: "10000/60" });
 /** Paths below /docs: the pages about operation groups, and the pages about operations. */
 let groups: readonly string[];
 let operations: readonly string[];
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ LIMIT_PUBLIC_READ_PER_IP: "10000/60" }), launchBrowser()]);
   const { tags, paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as ApiDocument;
   groups = tags.map(({ name }) => `/api/${name}`);
   operations = Object.values(paths)
     .flatMap((methods) => Object.values(methods))
     .map(({ tags: [group], operationId }) => `/api/${group}/${operationId}`);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
 });
 
 interface Call {

@@ -1,18 +1,15 @@
 // Tests the landing page and the demo's share page in a real browser: whether they are accessible in every language, in wide and narrow
 // windows, and in light and dark mode. Also opens a certificate from its printed number without scripts.
 import { mkdirSync } from "node:fs";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { findIssuesInWindows, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { shareButtonSelector } from "../support/share-visit.ts";
 
-let service: LocalService;
-let browser: Browser;
+const { service, browser } = await startServiceAndBrowser();
 let certId: string;
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
   const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: service.demoOrigin },
@@ -26,10 +23,6 @@ beforeAll(async () => {
     }),
   });
   certId = ((await response.json()) as { data: { cert_id: string } }).data.cert_id;
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
 });
 
 describe("the landing page and its forms", () => {

@@ -1,20 +1,10 @@
 // Tests answering an invitation to a team in a real browser without scripts.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { expect, test } from "vitest";
+import { findIssuesInWindows, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findEmailCode, signInBrowser, signInToOrigin } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 const invite = async (email: string): Promise<void> => {
   const cookie = await signInToOrigin(service.origin, service.world.ownerEmail);

@@ -1,20 +1,10 @@
 // Tests that a member can add, use and remove a passkey on the portal's pages, with Chromium's virtual authenticator.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
-import { addVirtualAuthenticator, findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { expect, test } from "vitest";
+import { addVirtualAuthenticator, findIssuesInWindows, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { signInBrowser } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 test("a member adds a passkey, signs in with it, and removes it", async () => {
   const { page, problems, close } = await openPage(browser);

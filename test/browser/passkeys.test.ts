@@ -1,20 +1,11 @@
 // Tests passkeys in a real browser with Chromium's virtual authenticator, to check that the service accepts what browsers actually send.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
-import { addVirtualAuthenticator, launchBrowser, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { addVirtualAuthenticator, openPage } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
-let service: LocalService;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 interface Answered {
   readonly status: number;

@@ -1,19 +1,11 @@
 // Tests the portal pages that update themselves without a reload: the setup steps and the events.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchBrowser, findMissingIcons, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { findMissingIcons, openPage } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findEmailCode, signInBrowser } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser();
 
 const postJson = (path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(`${service.origin}${path}`, {

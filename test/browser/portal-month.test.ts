@@ -1,29 +1,23 @@
 // Tests the portal in a real browser with a month of demo data: the accessibility and width of every page, the drawers, the portal's
 // download size, and keyboard use. With UPDATE_SCREENSHOTS=1, also takes the portal's screenshots for the README and the guides.
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/navigation.ts";
-import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { findIssuesInWindows, hasNoHorizontalScroll, openPage } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { signInBrowser } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
+const { service, browser } = await startServiceAndBrowser({}, "month");
 let page: Page;
 let problems: readonly string[];
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({}, "month"), launchBrowser()]);
   ({ page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } }));
   await signInBrowser(page.context(), service.origin, service.world.ownerEmail, "business");
 }, 240_000);
-afterAll(async () => {
-  await close();
-  await browser.close();
-  await service.stop();
-});
+afterAll(() => close());
 
 /** Lists all pages, and the first detail page of each list. */
 const listPaths = async (): Promise<readonly string[]> => {

@@ -1,14 +1,13 @@
 // Tests the portal in a real browser: signing up without scripts, and whether every page is accessible at each width, in light and dark
 // mode.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/navigation.ts";
-import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances, type Appearance } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { findIssuesInWindows, openPage, wideAndNarrowAppearances, type Appearance } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
-let service: LocalService;
-let browser: Browser;
+const { service, browser } = await startServiceAndBrowser();
 const usedCodes = new Set<string>();
 const pictures = process.env.PICTURES;
 
@@ -38,13 +37,8 @@ const issueAndWithdraw = async (email: string): Promise<void> => {
 };
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
   await issueCertificate(service.world.consumerEmail);
   await issueAndWithdraw("sam@example.com");
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
 });
 
 /** Returns the code in the newest email. The service sends the email after its response, so this waits for it. */

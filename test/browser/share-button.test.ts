@@ -1,9 +1,9 @@
 // Tests share mode on the business's page against a fake service: loading the script, placing the button, making the request, and filling
 // in the form.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
 import { findAccessibilityIssues, hasNoHorizontalScroll, launchBrowser } from "../support/browser.ts";
-import { type FakeService, startFakeService } from "../support/fake-sheet.ts";
+import { startFakeService } from "../support/fake-sheet.ts";
 import {
   type Attributes,
   type ShareVisit,
@@ -17,11 +17,7 @@ import {
   visitShare,
 } from "../support/share-visit.ts";
 
-let fake: FakeService;
-let browser: Browser;
-beforeAll(async () => {
-  [fake, browser] = await Promise.all([startFakeService(), launchBrowser()]);
-});
+const [fake, browser] = await Promise.all([startFakeService(), launchBrowser()]);
 afterAll(async () => {
   await browser.close();
   fake.stop();

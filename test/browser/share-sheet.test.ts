@@ -1,11 +1,11 @@
 // Tests sharing from the demo business's page with the whole local service: the button, the real consent sheet, and the filled-in form. The
 // result returns in one of three ways: as a message to the opener, through a redirect to the page if the sheet has lost its opener, or
 // through a link if scripts are off.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
-import { findAccessibilityIssues, hasNoHorizontalScroll, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { describe, expect, test } from "vitest";
+import type { BrowserContextOptions, Page, Request } from "playwright-core";
+import { findAccessibilityIssues, hasNoHorizontalScroll, openPage, type OpenPage } from "../support/browser.ts";
 import { type Device, openDevice } from "../support/device.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findEmailCode, signInBrowser } from "../support/local-session.ts";
 import {
   shareButtonSelector,
@@ -17,15 +17,7 @@ import {
   waitUntilClickable,
 } from "../support/share-visit.ts";
 
-let service: LocalService;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 const findCode = (email: string): Promise<string> => findEmailCode(service.origin, email);
 

@@ -1,10 +1,10 @@
 // Tests how the result of a share returns to the business's page, against a fake service. It must return exactly once, in one of three
 // ways, whatever the browser and the page's headers do to the window. B numbers are rows of the browser matrix in
 // docs/reference/page-script.md.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
 import { launchBrowser } from "../support/browser.ts";
-import { type FakeService, startFakeService } from "../support/fake-sheet.ts";
+import { startFakeService } from "../support/fake-sheet.ts";
 import {
   type ShareVisit,
   shareButtonSelector,
@@ -17,11 +17,7 @@ import {
   visitShare,
 } from "../support/share-visit.ts";
 
-let fake: FakeService;
-let browser: Browser;
-beforeAll(async () => {
-  [fake, browser] = await Promise.all([startFakeService(), launchBrowser()]);
-});
+const [fake, browser] = await Promise.all([startFakeService(), launchBrowser()]);
 afterAll(async () => {
   await browser.close();
   fake.stop();

@@ -1,24 +1,15 @@
 // Tests that the consent sheet shows the current state after the browser restores it from the back-forward cache, not the state from when
 // the person left it. The test needs the full browser, because the headless shell has no back-forward cache.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
+import { afterAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 import { findNewestCode } from "../support/email-code.ts";
 import { shareButtonSelector } from "../support/share-visit.ts";
 
-let service: LocalService;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([
-    startLocalService({ DEV_RATE_SCALE: "1000" }),
-    launchBrowser("whole", { ignoreDefaultArgs: ["--disable-back-forward-cache"] }),
-  ]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const service = await startServiceForFile({ DEV_RATE_SCALE: "1000" });
+const browser = await launchBrowser("whole", { ignoreDefaultArgs: ["--disable-back-forward-cache"] });
+afterAll(() => browser.close());
 
 const signIn = async (page: Page): Promise<void> => {
   const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;

@@ -1,20 +1,11 @@
 // Tests the link in a sign-in email in a real browser. The page finds the token even if a mail gateway rewrote the link. It uses the token
 // only when the button is clicked, and only in the browser that requested the email.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Browser, Page } from "playwright-core";
-import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { findIssuesInWindows, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 
-let service: LocalService;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 interface Mailed {
   readonly url: string;

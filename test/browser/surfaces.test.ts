@@ -1,14 +1,13 @@
 // Checks the pages outside the portal in every appearance: light and dark mode, three widths, 200% text size and zoom, and forced colors
 // with the keyboard.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
-import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { findIssuesInWindows, hasNoHorizontalScroll, openPage } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { signInBrowser } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
+const { service, browser } = await startServiceAndBrowser();
 /** Paths of pages that need no session. */
 let publicPaths: readonly string[];
 
@@ -36,7 +35,6 @@ const issue = async (clientId: string, email: string): Promise<{ readonly id: st
 };
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
   const { live, sandbox } = service.world.acme.clients;
   const active = await issue(live, service.world.consumerEmail);
   const test = await issue(sandbox, "kim@example.com");
@@ -76,10 +74,6 @@ beforeAll(async () => {
       return_url: `${service.demoOrigin}/share`,
     })}`,
   ];
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
 });
 
 const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 390, 320].map((width) => ({ colorScheme, width })));

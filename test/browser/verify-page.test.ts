@@ -2,14 +2,13 @@
 // Tests the public page of a certificate in a real browser: how a visitor gets there, how the page checks the certificate, whether it is
 // accessible, and how it prints.
 import { createHash } from "node:crypto";
-import type { Browser, Page, Response } from "playwright-core";
+import type { Page, Response } from "playwright-core";
 import decodeQR from "qr/decode.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, findMissingIcons, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { findIssuesInWindows, hasNoHorizontalScroll, findMissingIcons, openPage } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 
-let service: LocalService;
-let browser: Browser;
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 /** One certificate of each kind, issued once for all read-only tests. */
 let plain: string;
@@ -17,7 +16,6 @@ let perRecipient: string;
 let withdrawn: string;
 
 beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
   plain = await issue();
   withdrawn = await issue({ client_id: service.world.acme.clients.sandbox });
   await fetch(`${service.origin}/v1/certs/${withdrawn.split("/").at(-1)}/withdrawals`, {
@@ -32,11 +30,6 @@ beforeAll(async () => {
     disclosure_text:
       "First line.\r\nSecond line with a zero\u200bwidth space.\n\n\u0623\u0648\u0627\u0641\u0642 \u0639\u0644\u0649 \u0627\u0644\u0627\u062a\u0635\u0627\u0644 \u0628\u064a.",
   });
-});
-
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
 });
 
 const disclosure =

@@ -1,30 +1,20 @@
 // Tests withdrawals in a real browser: with and without scripts, by code and by link, with the keyboard, in three languages, and in wide
 // and narrow windows.
 import { mkdirSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import {
   findAccessibilityIssues,
   findIssuesInWindows,
   hasNoHorizontalScroll,
-  launchBrowser,
   openPage,
   type Appearance,
   type OpenPage,
 } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findEmailCode } from "../support/local-session.ts";
 
-let service: LocalService;
-let browser: Browser;
-
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
 
 interface IssuedLinks {
   readonly certId: string;

@@ -4,19 +4,15 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { unstable_readConfig } from "wrangler";
 import { sha256Hex } from "../../core/hash.ts";
 import { addShard } from "../../scripts/add-shard.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 import { signInToOrigin } from "../support/local-session.ts";
 
 const token = "token-of-the-operator-in-the-tests-of-43-ch";
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
-});
-afterAll(() => service.stop());
+const service = await startServiceForFile({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
 
 interface Ended {
   readonly code: number;

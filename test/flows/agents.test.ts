@@ -11,24 +11,20 @@ import {
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { approveConnection, createToken, createShare, signInToService } from "../support/assistants.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 
-let service: LocalService;
+const service = await startServiceForFile();
 const tokens = { consumer: "", business: "" };
 const cookies = { consumer: "", business: "" };
 
 beforeAll(async () => {
-  service = await startLocalService();
   const { world } = service;
   cookies.consumer = await signInToService(service, "consumer", world.consumerEmail);
   cookies.business = await signInToService(service, "business", world.ownerEmail);
   tokens.consumer = await createToken(service, "consumer", cookies.consumer);
   tokens.business = await createToken(service, "business", cookies.business);
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 const named = { name: "svc-tests", version: "1.0.0" };

@@ -1,14 +1,10 @@
 // Tests paid plans from checkout to cancellation, with the bundled Worker, the payment provider's library and a local mock of the provider.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { signInToOrigin } from "../support/local-session.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(() => service.stop());
+const service = await startServiceForFile();
 
 const press = (page: string, name: string): Promise<Response> =>
   fetch(page, { method: "POST", body: new URLSearchParams({ do: name }), redirect: "manual" });

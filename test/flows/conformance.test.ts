@@ -11,9 +11,9 @@ import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { approveConnection, createToken, signInToService } from "../support/assistants.ts";
-import { findFreePort, startLocalService, type LocalService } from "../support/local-service.ts";
+import { findFreePort, startServiceForFile } from "../support/local-service.ts";
 
-let service: LocalService;
+const service = await startServiceForFile({ LIMIT_AGENT_TOKEN: "100000/60", DEV_RATE_SCALE: "1000" });
 let tokenProxy: Server;
 let cookie = "";
 let results = "";
@@ -35,14 +35,12 @@ const startTokenProxy = (token: string): Promise<Server> =>
   });
 
 beforeAll(async () => {
-  service = await startLocalService({ LIMIT_AGENT_TOKEN: "100000/60", DEV_RATE_SCALE: "1000" });
   cookie = await signInToService(service, "consumer", service.world.consumerEmail);
   tokenProxy = await startTokenProxy(await createToken(service, "consumer", cookie));
   results = await mkdtemp(join(tmpdir(), "svc-conformance-"));
 });
 afterAll(async () => {
   tokenProxy.close();
-  await service.stop();
   await rm(results, { recursive: true, force: true });
 });
 

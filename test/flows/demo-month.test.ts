@@ -9,7 +9,7 @@ import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
 import { buildLocalSettings, generateDevVars } from "../../scripts/settings.ts";
 import { signInToOrigin } from "../support/local-session.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startLocalService, startServiceForFile } from "../support/local-service.ts";
 
 interface Certificate {
   readonly cert_id: string;
@@ -32,7 +32,7 @@ interface Delivery {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "svc-demo-month-test-"));
-let service: LocalService;
+const service = await startServiceForFile({}, "month");
 let owner: { readonly cookie: string };
 let keysAtStart: readonly { readonly environment: string; readonly last_used_at: string | null }[]; // before the tests use the keys
 
@@ -63,14 +63,10 @@ const countTypes = (all: readonly { readonly type: string }[]): Readonly<Record<
 };
 
 beforeAll(async () => {
-  service = await startLocalService({}, "month");
   owner = { cookie: await signInToOrigin(service.origin, service.world.ownerEmail) };
   ({ keys: keysAtStart } = await getData<{ keys: typeof keysAtStart }>("/v1/business/portal/keys", owner));
 }, 240_000);
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the demo month", () => {
   test("contains 30 days of certificates, some of which were viewed, and some of which decline all recipients", async () => {

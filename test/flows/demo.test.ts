@@ -5,18 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
-let service: LocalService;
+const service = await startServiceForFile();
 beforeAll(async () => {
-  service = await startLocalService();
   writeFileSync(join(folder, ".dev.vars"), `ISSUER_KEY=${service.vars.ISSUER_KEY}\n`);
 });
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("names the demo site of the running service if DEMO_PORT is not set", async () => {
   const { DEMO_PORT: _, ...env } = process.env;

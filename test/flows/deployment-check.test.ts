@@ -1,18 +1,14 @@
 // Runs the check at the end of `npm run deploy` against a running service.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { checkDeployment } from "../../scripts/deploy/check.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 
 const adminToken = "operator-token-of-the-deployment-check-test";
 const deployment = resolveDeployment({ production: {} }, "production", { domain: "acme-solar.test" });
 
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService({ ADMIN_TOKEN_SHA256: sha256Hex(adminToken) });
-}, 120_000);
-afterAll(() => service.stop());
+const service = await startServiceForFile({ ADMIN_TOKEN_SHA256: sha256Hex(adminToken) });
 
 const check = async (options: { readonly adminToken?: string; readonly origin?: string } = {}): Promise<string[]> => {
   const passed: string[] = [];

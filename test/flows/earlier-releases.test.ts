@@ -6,11 +6,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { Svc, SvcOptions } from "../../kit/client.ts";
-import { launchBrowser, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { openPage } from "../support/browser.ts";
+import { startServiceAndBrowser } from "../support/service-and-browser.ts";
 import { findEmailCode } from "../support/local-session.ts";
 import {
   readFormValues,
@@ -23,16 +22,8 @@ import {
 
 const releases = readdirSync("test/releases");
 const folder = mkdtempSync(join(tmpdir(), "svc-earlier-releases-"));
-let service: LocalService;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+const { service, browser } = await startServiceAndBrowser({ DEV_RATE_SCALE: "1000" });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const getData = async <T>(path: string, key = service.world.acme.keys.live): Promise<T> => {
   const answer = await fetch(`${service.origin}/v1${path}`, { headers: { authorization: `Bearer ${key}` } });

@@ -6,23 +6,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { consentRequest } from "../../scripts/bench/submission.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 import { guidePath } from "../../scripts/guides.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "svc-guide-commands-"));
-let service: LocalService;
+const service = await startServiceForFile();
 let issuedBefore = 0;
 
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const readGuide = (guide: "withdrawal" | "evidence-pack" | "fingerprints" | "policies"): string => readFileSync(guidePath(guide), "utf8");
 const listCommands = (guide: Parameters<typeof readGuide>[0]): string[] =>

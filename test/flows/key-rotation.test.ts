@@ -17,25 +17,21 @@ import { createReplaceSecretsCall, createProcessStoredCall, fetchLinkKeys } from
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { findNewestCode } from "../support/email-code.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 import { signInToOrigin } from "../support/local-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-rotation-"));
 const statePath = join(folder, "test.rotation.json");
 
-let service: LocalService;
+const service = await startServiceForFile({ DEV_RATE_SCALE: "100000" }, "month");
 let secrets: Secrets;
 let owner: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  service = await startLocalService({ DEV_RATE_SCALE: "100000" }, "month");
   secrets = service.vars;
   owner = { cookie: await signInToOrigin(service.origin, service.world.ownerEmail), origin: service.origin };
 }, 240_000);
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const getApiUrl = (): string => `${service.origin}/v1`;
 const buildHeaders = (): Record<string, string> => ({ authorization: `Bearer ${service.world.acme.keys.live}` });

@@ -1,13 +1,9 @@
 // Tests the typed client against a local service, and against mocked responses of a busy, unreachable or incorrect server.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSvc, pagesOf, type Svc, type SvcOptions } from "../../kit/client.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 
-let service: LocalService;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterAll(() => service.stop());
+const service = await startServiceForFile();
 
 const withKey = (apiKey: string): Svc => createSvc({ baseUrl: service.origin, apiKey });
 const createSandboxClient = (): Svc => withKey(service.world.acme.keys.sandbox);

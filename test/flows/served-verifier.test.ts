@@ -11,19 +11,15 @@ import type { JsonObject } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { buildWorld } from "../core/verifier/evidence.ts";
 import { readText } from "../core/verifier/repack.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-verifier-"));
-let service: LocalService;
+const service = await startServiceForFile();
 let trust: JsonObject & { readonly verifier: { readonly url: string; readonly sha256: string } };
 beforeAll(async () => {
-  service = await startLocalService();
   trust = (await (await fetch(`${service.origin}/.well-known/svc-trust.json`)).json()) as typeof trust;
 });
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 test("the verifier is served at the URL and with the hash in the trust document, and runs", async () => {
   expect(new URL(trust.verifier.url).pathname).toBe("/svc-verify.mjs");

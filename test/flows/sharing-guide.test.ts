@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildKit } from "../../kit/build.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 import { shareButtonSelector, waitUntilClickable } from "../support/share-visit.ts";
 
 const text = readFileSync("docs/guides/sharing.md", "utf8");
@@ -21,16 +21,12 @@ const extractBlocks = (language: string): string[] =>
 const [only = ""] = extractBlocks("html");
 
 const folder = mkdtempSync(join(tmpdir(), "svc-sharing-guide-"));
-let service: LocalService;
+const service = await startServiceForFile({ DEV_RATE_SCALE: "1000" });
 beforeAll(async () => {
-  service = await startLocalService({ DEV_RATE_SCALE: "1000" });
   mkdirSync(join(folder, "node_modules"));
   await buildKit(join(folder, "node_modules/svc"));
 });
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const site = "http://localhost:3000";
 const buildEnv = () => ({

@@ -2,26 +2,24 @@
 // takes 110 MB, so `npm run interop` installs it separately and runs this file. `npm test` does not.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createToken, createShare, signInToService } from "../support/assistants.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { startServiceForFile } from "../support/local-service.ts";
 
 const program = join(process.env.INSPECTOR ?? "", "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
 const eras = ["legacy", "auto", "modern"] as const;
 
-let service: LocalService;
+const service = await startServiceForFile();
 let shareId = "";
 let personsToken = "";
 let businessToken = "";
 
 beforeAll(async () => {
-  service = await startLocalService();
   const cookie = await signInToService(service, "consumer", service.world.consumerEmail);
   shareId = await createShare(service, cookie);
   personsToken = await createToken(service, "consumer", cookie);
   businessToken = await createToken(service, "business", await signInToService(service, "business", service.world.ownerEmail));
 });
-afterAll(() => service.stop());
 
 interface CommandResult {
   readonly status: number | null;

@@ -17,6 +17,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { buildAssets } from "../../scripts/build.ts";
 import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
@@ -260,4 +261,11 @@ export const startLocalService = async (vars: Vars = {}, data: DemoData = "accou
       rmSync(stateDir, { recursive: true, force: true });
     },
   };
+};
+
+/** Starts the service for all tests of a file, and stops it after the last one. */
+export const startServiceForFile = async (...options: Parameters<typeof startLocalService>): Promise<LocalService> => {
+  const service = await startLocalService(...options);
+  afterAll(() => service.stop());
+  return service;
 };

@@ -1,12 +1,11 @@
 // Tests that a page restored from the back-forward cache submits its own certificate or none, and never the certificate of the first
 // submission. These tests need the full browser, because the headless shell has no back-forward cache.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { extractCertificates } from "./received.ts";
 import {
   type Visit,
   type VisitOptions,
-  type World,
   openWorld,
   placeholder,
   plainEntries,
@@ -17,11 +16,7 @@ import {
   tickAndClick,
 } from "./support.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld("whole");
-});
-afterAll(() => world.close());
+const world = await openWorld("whole");
 
 /** Goes back without page.goBack(), which waits for a load event that a restored page does not fire. */
 async function goBack({ page, url }: Visit) {

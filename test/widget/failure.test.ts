@@ -3,14 +3,13 @@
 // back-forward.test.ts tests pages that are restored with the back button.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { extractCertificates } from "./received.ts";
 import {
   type MockResponse,
   type Attributes,
   type Visit,
   type VisitOptions,
-  type World,
   fill,
   buildInitScript,
   openWorld,
@@ -24,11 +23,7 @@ import {
   tickAndClick,
 } from "./support.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = await openWorld();
 
 const abortRouteWith = (error: string) => (page: Page) => page.route("**/v1/consent", (route) => route.abort(error));
 

@@ -2,17 +2,12 @@
 // recipient checkboxes, and the displayed disclosure. All tests use one page. Each test puts its own form on the page and certifies it.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { extractCertificates } from "./received.ts";
-import { type Visit, type World, openWorld, press } from "./support.ts";
+import { openWorld, press } from "./support.ts";
 
-let world: World;
-let visit: Visit;
-beforeAll(async () => {
-  world = await openWorld();
-  visit = await world.visit({ html: '<body><div id="place"></div></body>', widget: { "data-client-id": undefined } });
-});
-afterAll(() => world.close());
+const world = await openWorld();
+const visit = await world.visit({ html: '<body><div id="place"></div></body>', widget: { "data-client-id": undefined } });
 beforeEach(() => {
   visit.calls.length = 0;
   visit.events.length = 0;

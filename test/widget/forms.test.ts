@@ -3,15 +3,11 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { omitCertificate, extractCertificates } from "./received.ts";
-import { type Attributes, type World, fill, openWorld, press } from "./support.ts";
+import { type Attributes, fill, openWorld, press } from "./support.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = await openWorld();
 
 interface RealForm {
   file: string;

@@ -1,10 +1,9 @@
 // Tests how pages load the script, which form the script certifies, and the options of Svc.initConsent.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { extractCertificates } from "./received.ts";
 import {
-  type World,
   defaultAttributes,
   buildInitScript,
   openWorld,
@@ -15,15 +14,9 @@ import {
   tickAndClick,
 } from "./support.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(async () => {
-  // Only the POST request itself may reach the API: no preflight, prefetch or beacon.
-  expect(world.strays).toEqual([]);
-  await world.close();
-});
+const world = await openWorld();
+// Only the POST request itself may reach the API: no preflight, prefetch or beacon.
+afterAll(() => expect(world.strays).toEqual([]));
 
 const listAttributes = (overrides: Record<string, string | undefined> = {}) =>
   Object.entries({ ...defaultAttributes, ...overrides }).filter(([, value]) => value !== undefined);

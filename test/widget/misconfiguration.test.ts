@@ -1,11 +1,10 @@
 // Tests console warnings for a page's owner. Each mistake is reported once, with the fix, and without any data about the visitor.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { extractCertificates } from "./received.ts";
 import {
   type MockResponse,
   type VisitOptions,
-  type World,
   buildInitScript,
   openWorld,
   buildPlainForm,
@@ -14,11 +13,7 @@ import {
   tickAndClick,
 } from "./support.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = await openWorld();
 
 /** A form that submits into a frame, so that the page and its console stay open. */
 const buildStayingForm = (options: Parameters<typeof buildPlainForm>[0] = {}) =>

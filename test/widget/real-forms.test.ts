@@ -1,15 +1,10 @@
 // Tests forms like those on real websites: with country pickers beside phone numbers, two numbers, more fields than a certificate can hold,
 // and text that the API cannot store. Each test puts a form on the page and checks what the API received.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Visit, type World, openWorld } from "./support.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openWorld } from "./support.ts";
 
-let world: World;
-let visit: Visit;
-beforeAll(async () => {
-  world = await openWorld();
-  visit = await world.visit({ html: '<body><div id="place"></div></body>', widget: { "data-client-id": undefined } });
-});
-afterAll(() => world.close());
+const world = await openWorld();
+const visit = await world.visit({ html: '<body><div id="place"></div></body>', widget: { "data-client-id": undefined } });
 beforeEach(() => {
   visit.calls.length = 0;
 });

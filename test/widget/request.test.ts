@@ -5,30 +5,14 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { buildWidget, gzipLimit } from "../../widget/build.mjs";
 import { extractCertificates } from "./received.ts";
-import {
-  type World,
-  fill,
-  buildInitScript,
-  openWorld,
-  buildPlainForm,
-  press,
-  waitForQuiet,
-  buildScriptTag,
-  tickAndClick,
-} from "./support.ts";
+import { fill, buildInitScript, openWorld, buildPlainForm, press, waitForQuiet, buildScriptTag, tickAndClick } from "./support.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(async () => {
-  // Only the POST request itself may reach the API: no preflight, prefetch or beacon.
-  expect(world.strays).toEqual([]);
-  await world.close();
-});
+const world = await openWorld();
+// Only the POST request itself may reach the API: no preflight, prefetch or beacon.
+afterAll(() => expect(world.strays).toEqual([]));
 
 describe("the request", () => {
   it("has exactly these keys with the current values", async () => {

@@ -2,25 +2,11 @@
 // would receive without the widget, plus one svc_cert_id.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { omitCertificate, extractCertificates } from "./received.ts";
-import {
-  type Visit,
-  type World,
-  createHeldResponse,
-  openWorld,
-  buildPlainForm,
-  press,
-  waitForQuiet,
-  terms,
-  tickAndClick,
-} from "./support.ts";
+import { type Visit, createHeldResponse, openWorld, buildPlainForm, press, waitForQuiet, terms, tickAndClick } from "./support.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = await openWorld();
 
 interface Way {
   name: string;

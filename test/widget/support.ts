@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
+import { afterAll } from "vitest";
 import type { BrowserKind } from "../../scripts/browser.ts";
 import { buildWidget } from "../../widget/build.mjs";
 import { launchBrowser } from "../support/browser.ts";
@@ -123,7 +124,6 @@ export interface World {
   /** Unexpected requests to the API, such as a preflight or prefetch. */
   strays: string[];
   visit(options: VisitOptions): Promise<Visit>;
-  close(): Promise<void>;
 }
 
 /** Creates a response that waits until the test releases it. */
@@ -135,6 +135,7 @@ export function createHeldResponse(): { release: () => void; respond: () => Prom
 /** How long to wait for a second submission or call that must not follow. */
 const quietMs = 100;
 
+/** Starts the servers and the browser for all tests of a file, and stops them after the last one. */
 export async function openWorld(browserKind: BrowserKind = "headless"): Promise<World> {
   const outDir = await mkdtemp(join(tmpdir(), "svc-widget-"));
   const widget = await buildWidget({ outDir });
@@ -215,6 +216,14 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
 
   const siteOrigin = getOrigin(site);
   const apiOrigin = getOrigin(api);
+
+  afterAll(async () => {
+    await browser.close();
+    site.closeAllConnections();
+    api.closeAllConnections();
+    site.close();
+    api.close();
+  });
 
   return {
     site: siteOrigin,
@@ -316,13 +325,6 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
           else idle.push(page);
         },
       };
-    },
-    async close() {
-      await browser.close();
-      site.closeAllConnections();
-      api.closeAllConnections();
-      site.close();
-      api.close();
     },
   };
 }
