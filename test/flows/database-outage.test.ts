@@ -2,19 +2,17 @@
 // from the journal, withdrawals get 503, and nothing is written partially. After the outage, no record, statement or event is missing.
 // OUTAGE_MS is the duration (npm run stress sets 30,000).
 import { auditEntriesSql, buildAuditPositionSql, statementsSql } from "../support/statements-sql.ts";
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listEvents, registerEndpoint, type ProducerTarget, type PlacedEvent } from "../../scripts/bench/producer.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
 import { newCertificates } from "../support/counted-certificates.ts";
+import { openServiceDatabase, startKillableService, type KillableService } from "../support/killable-service.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 import { createProgressPrinter } from "../support/progress.ts";
@@ -26,8 +24,8 @@ const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-outage-"));
 const received = new Set<string>();
 let receiver: Server;
-let child: ChildProcess | null = null;
 let url = "";
+let kill: KillableService["kill"] = async () => {};
 let endpointAt = "";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -41,31 +39,14 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   endpointAt = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  const started = spawn(process.execPath, ["test/support/events-child.ts", state, bundle, endpointAt, "1000"], {
-    detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  child = started;
-  url = await new Promise<string>((resolve, reject) => {
-    started.once("exit", () => reject(new Error("the service ended before it listened")));
-    createInterface({ input: started.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-      if (line.startsWith('{"url"')) resolve((JSON.parse(line) as { url: string }).url);
-    });
-  });
+  ({ url, kill } = await startKillableService("events-child", state, bundle, endpointAt, "1000"));
 });
 
-afterAll(() => {
-  if (child !== null) process.kill(-(child.pid as number), "SIGKILL");
+afterAll(async () => {
+  await kill();
   receiver.close();
   rmSync(state, { recursive: true, force: true });
 });
-
-const openDatabase = (): DatabaseSync => {
-  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
-  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  if (file === undefined) throw new Error("no database file");
-  return new DatabaseSync(join(folder, file), { timeout: 20_000 });
-};
 
 interface Answered {
   readonly path: string;
@@ -133,7 +114,7 @@ test("issues certificates and returns 503 for withdrawals during a database outa
   const storm = Promise.all(Array.from({ length: clients }, runClient));
   await pause(aroundMs);
 
-  const db = openDatabase();
+  const db = openServiceDatabase(state);
   db.exec("BEGIN EXCLUSIVE");
   const lockedAt = performance.now();
   const isSubmission = ({ path }: Answered): boolean => path === "/v1/consent";

@@ -1,18 +1,17 @@
 // Checks that every acknowledged event survives a crash: it is in the feed once, in order, and its receiver gets it at least once. The
 // service is killed repeatedly under load. The test then compares the feed, the receiver and the deliveries with the acknowledged events.
 // EVENT_KILLS sets the number of kills (npm run stress sets 8).
-import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { commitEvents, listDeliveries, listEvents, registerEndpoint, type ProducerTarget } from "../../scripts/bench/producer.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { startKillableService, type KillableService } from "../support/killable-service.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 
@@ -33,31 +32,13 @@ interface Received {
 const received: Received[] = [];
 let receiver: Server;
 let receiverAt = "";
-let child: ChildProcess | null = null;
+let service: KillableService | null = null;
 
-const start = (): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const started = spawn(process.execPath, ["test/support/events-child.ts", state, bundle, receiverAt, "1000"], {
-      detached: true,
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    child = started;
-    started.once("exit", () => reject(new Error("the service ended before it listened")));
-    createInterface({ input: started.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-      if (line.startsWith('{"url"')) resolve((JSON.parse(line) as { url: string }).url);
-    });
-  });
-
-/** Sends SIGKILL to the process group: the runtime and everything it started. */
-const kill = (): Promise<void> =>
-  new Promise((resolve) => {
-    const dying = child;
-    child = null;
-    if (dying === null) return resolve();
-    dying.removeAllListeners("exit");
-    dying.once("exit", () => resolve());
-    process.kill(-(dying.pid as number), "SIGKILL");
-  });
+const start = async (): Promise<string> => {
+  service = await startKillableService("events-child", state, bundle, receiverAt, "1000");
+  return service.url;
+};
+const kill = async (): Promise<void> => service?.kill();
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -3,17 +3,16 @@
 // certificate. INTAKE_KILLS, INTAKE_HANG_MS and INTAKE_CLIENTS set the size. The stress tests `intake` and `intake-hour` set larger ones,
 // and measure the response times with the default of INTAKE_WAIT_MS.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { faultModes } from "../../core/simulated-fault.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
 import { newCertificates } from "../support/counted-certificates.ts";
+import { openServiceDatabase, startKillableService, type KillableService } from "../support/killable-service.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { worldSecret } from "../support/local-vars.ts";
 import { createProgressPrinter } from "../support/progress.ts";
@@ -33,41 +32,11 @@ interface Receipt {
   readonly fingerprint: string;
 }
 
-interface Service {
-  readonly child: ChildProcess;
-  readonly url: string;
-}
-
-const start = (): Promise<Service> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["test/support/runtime-child.ts", state, bundle], {
-      detached: true,
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    child.once("exit", () => reject(new Error("the service ended before it listened")));
-    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
-      if (line.startsWith('{"url"')) resolve({ child, url: (JSON.parse(line) as { url: string }).url });
-    });
-  });
-
-/** Sends SIGKILL to the process group: the runtime and everything it started. */
-const kill = ({ child }: Service): Promise<void> =>
-  new Promise((resolve) => {
-    child.removeAllListeners("exit");
-    child.once("exit", () => resolve());
-    process.kill(-(child.pid as number), "SIGKILL");
-  });
+const start = (): Promise<KillableService> => startKillableService("runtime-child", state, bundle);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const openDatabase = (): DatabaseSync => {
-  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
-  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  if (file === undefined) throw new Error("no database file");
-  return new DatabaseSync(join(folder, file), { timeout: 20_000 });
-};
-
-const setFault = async ({ url }: Service, mode: string, for_ms: number): Promise<void> => {
+const setFault = async ({ url }: KillableService, mode: string, for_ms: number): Promise<void> => {
   const body = JSON.stringify({ database: "00", mode, for_ms });
   const response = await fetch(`${url}/dev/faults`, { method: "POST", headers: { "content-type": "application/json" }, body });
   if (!response.ok) throw new Error(`no fault: ${response.status}`);
@@ -78,7 +47,7 @@ type Submission = ReturnType<typeof consentRequest>;
 const createSubmission = (business = acme): Submission => consentRequest(business, "https://www.example.com", serial++);
 
 /** Returns the receipt, or the status of the refusal. */
-const send = async ({ url }: Service, { headers, body }: Submission): Promise<Receipt | number> => {
+const send = async ({ url }: KillableService, { headers, body }: Submission): Promise<Receipt | number> => {
   const response = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
   const parsedBody = (await response.json()) as { ok: boolean; data: Receipt };
   return parsedBody.ok ? parsedBody.data : response.status;
@@ -163,13 +132,13 @@ describe("a service that is killed while its database fails", () => {
       }
       while (receipts.size === before) await pause(50); // a busy machine may need longer for the first receipt
       isAlive = false;
-      await kill(service);
+      await service.kill();
       await storm;
       progress(round + 1);
     }
 
     const service = await start();
-    const db = openDatabase();
+    const db = openServiceDatabase(state);
     await waitForCertificates(db, new Set(receipts.keys()));
     expect(typeof (await send(service, createSubmission()))).toBe("object");
     const stored = db.prepare(
@@ -186,14 +155,14 @@ describe("a service that is killed while its database fails", () => {
       `intake: ${kills} kills, ${receipts.size} certificates acknowledged, ${count(db, "SELECT COUNT(*) AS n FROM certificate_twins")} twins`,
     );
     db.close();
-    await kill(service);
+    await service.kill();
   });
 });
 
 describe("a database that hangs under a steady load", () => {
   test("issues a certificate for every submission and stores all of them in order", { timeout: 180_000 + 2 * hangMs }, async () => {
     const service = await start();
-    const db = openDatabase();
+    const db = openServiceDatabase(state);
     const clients = insertClients(db);
     for (const client of clients) expect(typeof (await send(service, createSubmission(client)))).toBe("object"); // fills the account cache
     await setFault(service, "hang", Math.min(hangMs + 600_000, maxFaultMs));
@@ -248,6 +217,6 @@ describe("a database that hangs under a steady load", () => {
       `intake: ${due} submissions in ${Math.round(performance.now() - startedAt)} ms, all 201; p50 ${computeQuantile(0.5)}, p99 ${computeQuantile(0.99)}, max ${computeQuantile(1)} ms; placed in ${Math.round(drainMs)} ms (${Math.round((due * 1_000) / drainMs)}/s)`,
     );
     db.close();
-    await kill(service);
+    await service.kill();
   });
 });

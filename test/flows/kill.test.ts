@@ -2,16 +2,14 @@
 // statement, and every withdrawal (200) with its audit entry, statement and event. The service is killed under load, and the test then
 // reads the database file directly. KILL_ROUNDS sets the number of rounds (npm run stress sets 20).
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
 import { newCertificates } from "../support/counted-certificates.ts";
+import { openServiceDatabase, startKillableService, type KillableService } from "../support/killable-service.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { worldSecret } from "../support/local-vars.ts";
 
@@ -27,33 +25,7 @@ interface Acknowledged {
   readonly manage_url: string;
 }
 
-const start = (): Promise<{ readonly child: ChildProcess; readonly url: string }> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["test/support/runtime-child.ts", state, bundle], {
-      detached: true,
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    child.once("exit", () => reject(new Error("the service ended before it listened")));
-    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-    lines.on("line", (line) => {
-      if (line.startsWith('{"url"')) resolve({ child, url: (JSON.parse(line) as { url: string }).url });
-    });
-  });
-
-/** Sends SIGKILL to the process group: the runtime and everything it started. */
-const kill = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    child.removeAllListeners("exit");
-    child.once("exit", () => resolve());
-    process.kill(-(child.pid as number), "SIGKILL");
-  });
-
-const openDatabase = (): DatabaseSync => {
-  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
-  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  if (file === undefined) throw new Error("no database file");
-  return new DatabaseSync(join(folder, file));
-};
+const start = (): Promise<KillableService> => startKillableService("runtime-child", state, bundle);
 
 let serial = 0;
 const submit = async (url: string): Promise<Acknowledged | null> => {
@@ -107,7 +79,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     const acknowledged: Acknowledged[] = [];
     const withdrawn: string[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const { child, url } = await start();
+      const { url, kill } = await start();
       let alive = true;
       const before = acknowledged.length;
       const runLoop = async (): Promise<void> => {
@@ -131,12 +103,12 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
       // On a busy machine, there may be no acknowledged withdrawal yet.
       while (round === rounds - 1 && withdrawn.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       alive = false;
-      await kill(child);
+      await kill();
       await storm;
       expect(acknowledged.length).toBeGreaterThan(before);
     }
 
-    const db = openDatabase();
+    const db = openServiceDatabase(state);
     const count = (sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
     const lost = acknowledged.filter(({ cert_id, fingerprint }) => {
       const stored = db.prepare("SELECT lower(hex(fingerprint)) AS fingerprint FROM certificates WHERE id = ?").all(cert_id) as {
@@ -186,7 +158,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     expect(count(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE event = 'certificate.revoked'`)).toBe(withdrawals);
     db.close();
 
-    const { child, url } = await start();
+    const { url, kill } = await start();
     for (const { cert_id, fingerprint } of acknowledged.slice(-50)) {
       const verified = (await (await fetch(`${url}/v1/certs/${cert_id}/verify`)).json()) as { data: Acknowledged };
       expect(verified.data.fingerprint).toBe(fingerprint);
@@ -196,6 +168,6 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     await withdraw(url, next); // committing another event also brings events that were left behind into the feed
     await expect.poll(async () => (await readFeed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
     expect(new Set((await readFeed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
-    await kill(child);
+    await kill();
   });
 });

@@ -1,12 +1,11 @@
 // Checks that every promised code arrives and every session stays valid even though processes are killed, and that the service's files do
 // not reveal who the people are.
-import { spawn, type ChildProcess } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startKillableService, type KillableService } from "../support/killable-service.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
@@ -14,30 +13,12 @@ const state = mkdtempSync(join(tmpdir(), "svc-people-"));
 let bundle = "";
 const people = 40;
 
-let running: ChildProcess | null = null;
+let service: KillableService | null = null;
 
-const start = (): Promise<{ readonly child: ChildProcess; readonly url: string }> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["test/support/runtime-child.ts", state, bundle], {
-      detached: true,
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    running = child;
-    child.once("exit", () => reject(new Error("the service ended before it listened")));
-    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-    lines.on("line", (line) => {
-      if (line.startsWith('{"url"')) resolve({ child, url: (JSON.parse(line) as { url: string }).url });
-    });
-  });
-
-/** Sends SIGKILL to the process group: the runtime and everything it started. */
-const kill = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    child.removeAllListeners("exit");
-    child.once("exit", () => resolve());
-    running = null;
-    process.kill(-(child.pid as number), "SIGKILL");
-  });
+const start = async (): Promise<KillableService> => {
+  service = await startKillableService("runtime-child", state, bundle);
+  return service;
+};
 
 const post = (url: string, path: string, body: object): Promise<Response> =>
   fetch(`${url}/v1/auth/${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -58,12 +39,12 @@ beforeAll(async () => {
   bundle = await ensureBuiltWorker();
 });
 afterAll(async () => {
-  if (running !== null) await kill(running); // a failed test may have left a process running
+  await service?.kill(); // a failed test may have left a process running
   rmSync(state, { recursive: true, force: true });
 });
 
 test("delivers every promised code and keeps every session across SIGKILL", { timeout: 120_000 }, async () => {
-  let { child, url } = await start();
+  let { url, kill } = await start();
   const promised: string[] = [];
   let alive = true;
   const asking = Array.from({ length: people }, async (_, at) => {
@@ -72,13 +53,13 @@ test("delivers every promised code and keeps every session across SIGKILL", { ti
     if (alive && response?.status === 200) promised.push(createEmail(at));
   });
   while (promised.length < people / 2) await new Promise((resolve) => setTimeout(resolve, 5));
-  await kill(child);
+  await kill();
   alive = false;
   await Promise.all(asking);
   expect(promised.length).toBeGreaterThanOrEqual(people / 2);
 
   endLeases();
-  ({ child, url } = await start());
+  ({ url, kill } = await start());
   expect((await fetch(`${url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`)).ok).toBe(true);
   const sessions: { readonly email: string; readonly cookie: string; readonly code: string }[] = [];
   for (const email of promised) {
@@ -88,7 +69,7 @@ test("delivers every promised code and keeps every session across SIGKILL", { ti
     expect(response.status, email).toBe(200);
     sessions.push({ email, code, cookie: (response.headers.get("set-cookie") ?? "").split(";")[0] as string });
   }
-  await kill(child);
+  await kill();
 
   const onDisk = globSync(join(state, "v3", "**", "*.sqlite*")).map((file) => readFileSync(file, "latin1"));
   expect(onDisk.length).toBeGreaterThan(2);
@@ -97,12 +78,12 @@ test("delivers every promised code and keeps every session across SIGKILL", { ti
     expect(secrets.filter((secret) => onDisk.some((contents) => contents.includes(secret)))).toEqual([]);
   }
 
-  ({ child, url } = await start());
+  ({ url, kill } = await start());
   for (const { email, cookie, code } of sessions) {
     const response = await fetch(`${url}/v1/auth/session`, { headers: { cookie } });
     const { data } = (await response.json()) as { data: { user: { email: string } } };
     expect([response.status, data.user.email]).toEqual([200, email]);
     expect((await post(url, "verify-code", { email, code, realm: "consumer" })).status).toBe(400);
   }
-  await kill(child);
+  await kill();
 });

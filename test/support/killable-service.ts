@@ -1,0 +1,28 @@
+// Runs the service in a separate process that a test can kill, and opens the service's database file.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { startProgram } from "../../scripts/bench/peers/processes.ts";
+
+export interface KillableService {
+  readonly url: string;
+  /** Sends SIGKILL to the runtime and everything it started. Does nothing if the service was already killed. */
+  readonly kill: () => Promise<void>;
+}
+
+/** Starts the service with a script in this folder, and waits until it listens. */
+export const startKillableService = async (
+  script: "runtime-child" | "events-child",
+  ...args: readonly string[]
+): Promise<KillableService> => {
+  const { ready, kill } = await startProgram(process.cwd(), [`test/support/${script}.ts`, ...args], {}, /^\{"url"/);
+  return { url: (JSON.parse(ready) as { url: string }).url, kill };
+};
+
+/** Opens the database file of a service with one shard. */
+export const openServiceDatabase = (stateDir: string): DatabaseSync => {
+  const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
+  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
+  if (file === undefined) throw new Error("no database file");
+  return new DatabaseSync(join(folder, file), { timeout: 20_000 });
+};
