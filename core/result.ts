@@ -35,8 +35,8 @@ export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal
  * rethrows every other error.
  */
 export const refuseWhen =
-  <C extends RefusalCode>(isRefusal: (error: unknown) => boolean, code: C, detail?: string) =>
+  <C extends RefusalCode>(isRefusal: (error: unknown) => boolean, code: C) =>
   (error: unknown): Refusal<C> => {
-    if (isRefusal(error)) return refuse(code, detail);
+    if (isRefusal(error)) return refuse(code);
     throw error;
   };

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { loadWorkerConfiguration } from "../worker-configuration.ts";
-import { percentile } from "./load.ts";
 import type { Bench } from "./measured-service.ts";
 import { findFreePort } from "./peers/processes.ts";
 import { getCpuMs } from "./runtime-process.ts";
+import { median } from "./timing-comparison.ts";
 
 const runtimePath = join("node_modules", "workerd", "bin", "workerd");
 const emptyWorker = "export default { fetch: () => new Response() };";
@@ -70,11 +70,6 @@ export const measureStartup = async ({ state, bundledIn, rounds }: Bench & { rea
     cpu.empty.push(await measureStart(folders.empty, compatibility));
     cpu.bundle.push(await measureStart(folders.bundle, compatibility));
   }
-  const median = (values: readonly number[]): number =>
-    percentile(
-      [...values].sort((a, b) => a - b),
-      0.5,
-    );
   const contents = readFileSync(join(bundledIn, "index.js"));
   console.log(
     `\nstartup          ${(median(cpu.bundle) - median(cpu.empty)).toFixed(0)} ms CPU in addition to the ${median(cpu.empty).toFixed(0)} ms of an empty Worker; bundle ${contents.length} B, ${gzipSync(contents).length} B gzip`,

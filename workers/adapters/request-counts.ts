@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { secondMs } from "../../core/time.ts";
 import type { MetricsQuerySettings } from "../env.ts";
-import { sendWithLimits, type SendRequest } from "./exchange.ts";
+import { sendWithLimits } from "./exchange.ts";
 
 export interface RequestCount {
   readonly status: string;
@@ -28,10 +28,10 @@ const createStatement = (dataset: string): string =>
   `SELECT blob4 AS status, blob5 AS code, SUM(_sample_interval) AS requests FROM ${dataset} WHERE index1 = 'request' AND timestamp > NOW() - INTERVAL '1' DAY GROUP BY status, code ORDER BY requests DESC LIMIT 100 FORMAT JSON`;
 
 export const createRequestCounter =
-  ({ accountId, token, dataset }: MetricsQuerySettings, send: SendRequest = (request) => fetch(request)): CountRequests =>
+  ({ accountId, token, dataset }: MetricsQuerySettings): CountRequests =>
   async () => {
     const sent = await sendWithLimits(
-      send,
+      (request) => fetch(request),
       `https://api.cloudflare.com/client/v4/accounts/${accountId}/analytics_engine/sql`,
       { method: "POST", headers: { authorization: `Bearer ${token}` }, body: createStatement(dataset) },
       limits,

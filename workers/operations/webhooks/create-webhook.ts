@@ -14,9 +14,9 @@ import { secretLength, formatSecretHint, formatWebhookSecret } from "../../../co
 import { hasAuditEntry } from "../../../storage/audit-entries.ts";
 import { idempotencyKeyHash, insertIdempotentResponse, isIdempotencyKeyTaken } from "../../../storage/idempotency.ts";
 import { sealWebhookSecret } from "../../../storage/webhook-secrets.ts";
+import { commitWithAudit } from "../portal/commit-with-audit.ts";
 import { findEarlierResult, type IdempotentResult } from "../portal/create-once.ts";
 import type { WebhookWriteDependencies } from "./dependencies.ts";
-import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
 export interface CreateWebhookRequest {
   readonly url: string;
@@ -88,7 +88,8 @@ export const createWebhook = async (
   try {
     const response = JSON.stringify(endpoint);
     const statements = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
-    await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, statements);
+    const payload = { url_hash: sha256Hex(url) };
+    await commitWithAudit(services, member, statements, { type: "webhook.created", entityType: "webhook", entityId: id, payload });
   } catch (error) {
     // The commit may have succeeded even though its response was lost. If `hasAuditEntry` cannot check this, it throws, and the endpoint
     // stays. Members can then see and delete it, and no saved response refers to a removed endpoint.

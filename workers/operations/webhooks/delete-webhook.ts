@@ -4,7 +4,7 @@ import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { hasNoAuditEntryOf } from "../../../storage/audit-entries.ts";
 import type { WebhookWriteDependencies } from "./dependencies.ts";
-import { commitWebhookAudit } from "./commit-webhook-audit.ts";
+import { commitWithAudit } from "../portal/commit-with-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
 /**
@@ -18,6 +18,7 @@ export const deleteWebhook = async (
 ): Promise<Result<WebhookId, "not_found">> => {
   const found = await findEventSequence(services, member.business.id, id);
   if (found === null) return refuse("not_found");
-  await commitWebhookAudit(services, member, "webhook.deleted", id, {}, [], hasNoAuditEntryOf("webhook.deleted", id));
+  const action = { type: "webhook.deleted", entityType: "webhook", entityId: id } as const;
+  await commitWithAudit(services, member, [], action, { onlyIf: hasNoAuditEntryOf(action.type, id) });
   return (await found.eventSequence.removeEndpoint(id)) ? ok(id) : refuse("not_found");
 };
