@@ -1,4 +1,4 @@
-// Starts the programs that svc is compared with, and finds free ports for them.
+// Starts the programs that svc is compared with and the services that crash tests kill, and finds free ports for them.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
