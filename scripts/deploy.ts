@@ -30,7 +30,7 @@ import {
   type Secrets,
 } from "./deploy/secrets.ts";
 import { runWrangler } from "./deploy/wrangler.ts";
-import { listNeededResources, writeWranglerConfig } from "./deploy/wrangler-config.ts";
+import { listDeploymentFaults, listNeededResources, writeWranglerConfig } from "./deploy/wrangler-config.ts";
 import { releaseAssets } from "./release-assets.ts";
 import { parseOptions } from "./parse-options.ts";
 
@@ -99,6 +99,16 @@ const readAccountState = async (
   };
 };
 
+/** Throws if the Worker would refuse its settings or `secrets`. `isComplete` is false if the deployment has more secrets than these. */
+const assertSettingsAreValid = async (deployment: Deployment, secrets: Secrets, isComplete: boolean): Promise<void> => {
+  const faults = await listDeploymentFaults(deployment, secrets, isComplete);
+  if (faults.length > 0)
+    throw new DeploymentError([
+      `The service would not start, because these settings are missing or invalid: ${faults.join(", ")}.`,
+      `Correct them in svc.config.ts, ${getSecretsPath(folder, deployment)} or the environment: docs/reference/settings.md.`,
+    ]);
+};
+
 /**
  * Returns the secrets to upload; null if this machine has no secrets file, the deployment has every secret, and the environment adds none.
  * Secrets are generated only for a deployment that has neither a Worker nor a database, because new keys could not decrypt what an earlier
@@ -122,6 +132,7 @@ const prepareSecrets = async (
     const added = addProviderSecrets({}, process.env);
     const missing = findMissingSecrets(deployment, [...deployedSecrets, ...Object.keys(added)]);
     if (missing.length > 0) throw new DeploymentError([`The deployment lacks ${missing.join(", ")}. Restore ${path} from your backup.`]);
+    await assertSettingsAreValid(deployment, added, false);
     return Object.keys(added).length === 0 ? null : added;
   }
   if (local === null && process.env.WORKERS_CI === "1")
@@ -132,11 +143,14 @@ const prepareSecrets = async (
   const secrets = addProviderSecrets(local ?? (await generateDeploymentSecrets(deployment, new Date())), process.env);
   const missing = findMissingSecrets(deployment, Object.keys(secrets));
   if (missing.length > 0) throw new DeploymentError([`Set ${missing.join(", ")} in the environment of this command.`]);
+  const uploaded = toUploadedSecrets(secrets);
+  const isComplete = (deployedSecrets ?? []).every((name) => name in uploaded);
+  await assertSettingsAreValid(deployment, uploaded, isComplete);
   if (secrets !== local) {
     writeSecrets(path, secrets);
     print(`  Saved in ${path}. Keep a copy in a safe place: Cloudflare does not show secrets again.`);
   }
-  return toUploadedSecrets(secrets);
+  return uploaded;
 };
 
 const deployCode = async (configPath: string, secrets: Secrets | null): Promise<void> => {
@@ -155,6 +169,7 @@ const deployCode = async (configPath: string, secrets: Secrets | null): Promise<
 };
 
 const showPlanOffline = async (deployment: Deployment): Promise<void> => {
+  await assertSettingsAreValid(deployment, {}, false);
   print(describePlan(deployment, listNeededResources(deployment), null, existsSync(getSecretsPath(folder, deployment))));
   await runStep("Build", () => buildAssets(deployment.vars.APP_URL as string));
   const configPath = writeWranglerConfig(folder, deployment, new Map());

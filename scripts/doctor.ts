@@ -1,7 +1,7 @@
 // Implements `npm run doctor`, which reports what is missing or unusual on this machine, in svc.config.ts and in a deployment, and how to
 // fix it. It changes nothing.
 import deployments from "../svc.config.ts";
-import { checkOptions, checkSecrets, checkService } from "./doctor/deployment.ts";
+import { checkOptions, checkSecrets, checkService, checkSettings } from "./doctor/deployment.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { parseOptions } from "./parse-options.ts";
@@ -39,8 +39,9 @@ const main = async (): Promise<void> => {
   print("Configuration", configured);
   const all = [...machine, ...configured];
   if (deployment !== null) {
-    const { secrets, findings: kept } = checkSecrets(options.folder, deployment);
-    print("Secrets", kept);
+    const { secrets, findings } = checkSecrets(options.folder, deployment);
+    const kept = [...findings, await checkSettings(deployment, secrets)];
+    print("Settings and secrets", kept);
     const service = await checkService(deployment, secrets?.ADMIN_TOKEN, options.at ?? null);
     print("Deployment", service);
     all.push(...kept, ...service);

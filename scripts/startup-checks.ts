@@ -1,5 +1,6 @@
 // Checks, before `npm start` writes anything, whether the local service can run, and says what to do if it cannot.
 import { createServer } from "node:net";
+import { listFaultsOfGiven } from "./config-faults.ts";
 import { devVarsPath, StartRefusal, type LocalSettings } from "./settings.ts";
 
 export const isPortFree = (port: number): Promise<boolean> =>
@@ -14,20 +15,6 @@ export interface SettingsProblem {
   readonly fix: string;
 }
 
-/** Reads settings as the Worker does. Returns the faults that it finds. */
-const listConfigFaults = async (vars: LocalSettings["vars"]): Promise<readonly string[]> => {
-  // The address is a variable, so that the type checker skips this import. It cannot check the Worker's modules and Node's types together.
-  const address = new URL("../workers/env.ts", import.meta.url).href;
-  const { loadConfig } = (await import(address)) as { readonly loadConfig: (settings: object) => object };
-  try {
-    loadConfig(vars);
-    return [];
-  } catch (error) {
-    if (error instanceof Error && "faults" in error) return error.faults as readonly string[];
-    throw error;
-  }
-};
-
 /**
  * Returns the invalid settings in .dev.vars and the environment, and how to correct them; null if there are none. Settings that only
  * wrangler.toml contains are not checked.
@@ -36,7 +23,7 @@ export const findSettingsProblem = async ({
   vars,
   stateDir,
 }: Pick<LocalSettings, "vars" | "stateDir">): Promise<SettingsProblem | null> => {
-  const faults = (await listConfigFaults(vars)).filter((fault) => (/^[A-Z0-9_]+/.exec(fault)?.[0] ?? "") in vars);
+  const faults = await listFaultsOfGiven(vars);
   if (faults.length === 0) return null;
   return {
     text: `Settings in ${devVarsPath} or the environment are invalid: ${faults.join(", ")}.`,

@@ -1,5 +1,5 @@
 // The options of a deployment in svc.config.ts, and the hosts, names and settings that follow from them.
-import { alertDefinitions, type AlertKind } from "../../core/alerts.ts";
+import { alertDefinitions, alertKinds, type AlertKind } from "../../core/alerts.ts";
 import { sha256Hex } from "../../core/hash.ts";
 
 export const hostNames = ["api", "verify", "cdn", "mcp", "app"] as const;
@@ -83,10 +83,15 @@ const findFaults = (name: string, options: DeploymentOptions, deployment: Deploy
     .filter(([, value = ""]) => !isPlaceholderAllowed && placeholderPattern.test(value))
     .map(([option]) => `${at}: ${option} is a placeholder. Use a domain of yours.`);
   const settings = Object.keys(options.settings ?? {});
+  const unknownAlerts = Object.keys(options.alerts?.thresholds ?? {}).filter((kind) => !(alertKinds as readonly string[]).includes(kind));
   return [
     ...hosts.filter(([, host]) => !hostPattern.test(host)).map(([host]) => `${at}: hosts.${host} must be a host name in lower case.`),
     ...(new Set(hosts.map(([, host]) => host)).size === hosts.length ? [] : [`${at}: each host must be different.`]),
     ...(workerPattern.test(deployment.worker) ? [] : [`${at}: worker must be 1 to 42 lowercase letters, digits and hyphens.`]),
+    ...unknownAlerts.map((kind) => `${at}: alerts.thresholds.${kind} is not an alert. Use ${alertKinds.join(", ")}.`),
+    ...Object.entries(options.settings ?? {})
+      .filter(([, value]) => typeof value !== "string")
+      .map(([setting]) => `${at}: settings.${setting} must be a string.`),
     ...settings
       .filter((setting) => setting.startsWith("DEV_"))
       .map((setting) => `${at}: settings.${setting} is for development. Remove it.`),
@@ -139,10 +144,10 @@ export const resolveDeployment = (
       ...(options.alerts !== undefined && {
         ALERT_EMAIL: options.alerts.email,
         ...Object.fromEntries(
-          Object.entries(options.alerts.thresholds ?? {}).map(([kind, threshold]) => [
-            alertDefinitions[kind as AlertKind].setting,
-            String(threshold),
-          ]),
+          alertKinds.flatMap((kind) => {
+            const threshold = options.alerts?.thresholds?.[kind];
+            return threshold === undefined ? [] : [[alertDefinitions[kind].setting, String(threshold)]];
+          }),
         ),
       }),
       ...options.settings,

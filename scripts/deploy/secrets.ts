@@ -19,12 +19,16 @@ export const toUploadedSecrets = ({ ADMIN_TOKEN: adminToken, ...secrets }: Secre
   ...(adminToken !== undefined && { ADMIN_TOKEN_SHA256: sha256Hex(adminToken) }),
 });
 
-/** Returns the secrets in the local file; null if there is none. Throws a DeploymentError if others can read the file. */
+/** Returns the secrets in the local file; null if there is none. Throws a DeploymentError if others can read the file, or it is damaged. */
 export const readSecrets = (path: string): Secrets | null => {
   if (!existsSync(path)) return null;
   if ((statSync(path).mode & 0o077) !== 0)
     throw new DeploymentError([`Other users of this machine can read ${path}. Run chmod 600 ${path}.`]);
-  return JSON.parse(readFileSync(path, "utf8")) as Secrets;
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Secrets;
+  } catch {
+    throw new DeploymentError([`${path} is not valid JSON. Restore it from your backup.`]);
+  }
 };
 
 /** Replaces the file in one step, so that after a crash it is either the old or the new file, never a partly written one. */

@@ -3,7 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { deploymentAssetsDir } from "../assets-folders.ts";
+import { listConfigFaults, listFaultsOfGiven } from "../config-faults.ts";
 import { keySettings, rotationSettings, type Deployment } from "./config.ts";
+import type { Secrets } from "./secrets.ts";
 
 /** The parts of wrangler.toml that a deployment changes. Everything else is copied. */
 interface WranglerConfig {
@@ -58,6 +60,25 @@ export const listNeededResources = (deployment: Deployment): readonly Resource[]
   ];
 };
 
+const metricsDatasetOf = ({ worker }: Deployment): string => worker.replaceAll("-", "_");
+
+/** Builds the Worker's settings: those of wrangler.toml, overridden by those of the deployment. */
+const buildVars = (base: WranglerConfig, deployment: Deployment): Readonly<Record<string, string>> => {
+  // Leave these out, because a name cannot be both a secret and a setting.
+  const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings];
+  const defaults = Object.fromEntries(Object.entries(base.vars).filter(([name]) => !uploadedWithKeys.includes(name)));
+  return { ...defaults, ...(deployment.hasMetrics && { METRICS_DATASET: metricsDatasetOf(deployment) }), ...deployment.vars };
+};
+
+/**
+ * Returns the faults that the Worker would find in the deployment's settings and `secrets`. With any fault, it would return 503 on every
+ * route. If `isComplete` is false, the deployment has more secrets, so missing ones are no faults.
+ */
+export const listDeploymentFaults = (deployment: Deployment, secrets: Secrets, isComplete: boolean): Promise<readonly string[]> => {
+  const settings = { EMAIL: {}, ...buildVars(readBaseConfig(), deployment), ...secrets }; // EMAIL is a binding
+  return isComplete ? listConfigFaults(settings) : listFaultsOfGiven(settings);
+};
+
 export const getConfigPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.wrangler.json`);
 
 /**
@@ -67,19 +88,15 @@ export const getConfigPath = (folder: string, { environment }: Deployment): stri
 export const writeWranglerConfig = (folder: string, deployment: Deployment, ids: ReadonlyMap<string, string>): string => {
   const base = readBaseConfig();
   const fromFolder = (path: string): string => join(relative(folder, "."), path);
-  // Leave these out, because a name cannot be both a secret and a setting.
-  const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings];
-  const defaults = Object.fromEntries(Object.entries(base.vars).filter(([name]) => !uploadedWithKeys.includes(name)));
   const nameOf = (binding: string): string => toResourceName(deployment, binding);
   const queueNames = new Map(base.queues.producers.map(({ binding, queue }) => [queue, nameOf(binding)]));
-  const metricsDataset = deployment.worker.replaceAll("-", "_");
   const config = {
     ...base,
     main: fromFolder(base.main),
     alias: Object.fromEntries(Object.entries(base.alias).map(([name, path]) => [name, fromFolder(path)])),
     assets: { ...base.assets, directory: fromFolder(deploymentAssetsDir) },
     name: deployment.worker,
-    vars: { ...defaults, ...(deployment.hasMetrics && { METRICS_DATASET: metricsDataset }), ...deployment.vars },
+    vars: buildVars(base, deployment),
     routes: Object.values(deployment.hosts).map((pattern) => ({ pattern, custom_domain: true })),
     d1_databases: base.d1_databases.map((database) => ({
       ...database,
@@ -97,7 +114,7 @@ export const writeWranglerConfig = (folder: string, deployment: Deployment, ids:
     },
     ratelimits: base.ratelimits.map((limit) => ({ ...limit, namespace_id: deployment.rateLimitNamespace })),
     ...(deployment.hasMetrics && {
-      analytics_engine_datasets: [{ binding: "METRICS", dataset: metricsDataset }],
+      analytics_engine_datasets: [{ binding: "METRICS", dataset: metricsDatasetOf(deployment) }],
     }),
     ...(deployment.mailTransport === "cloudflare" && { send_email: [{ name: "EMAIL" }] }),
   };

@@ -1,7 +1,7 @@
 // Checks a deployment: its options, its secrets on this machine, and what the running service reports.
 import { DeploymentError, resolveDeployment, type Deployment, type Deployments } from "../deploy/config.ts";
 import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from "../deploy/secrets.ts";
-import { listNeededResources } from "../deploy/wrangler-config.ts";
+import { listDeploymentFaults, listNeededResources } from "../deploy/wrangler-config.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
 const fullShardRatio = 0.7; // a shard that is at least this full should be closed to new accounts, so warn about it
@@ -70,6 +70,14 @@ export const checkSecrets = (
   } catch (error) {
     return { secrets: null, findings: [failure((error as Error).message, "Then run this command again.")] };
   }
+};
+
+/** Checks the deployment's settings, and its secrets on this machine, as the Worker does. */
+export const checkSettings = async (deployment: Deployment, secrets: Secrets | null): Promise<Finding> => {
+  const faults = await listDeploymentFaults(deployment, secrets ?? {}, false);
+  return faults.length === 0
+    ? passed("The settings are valid.")
+    : failure(`Settings or secrets are invalid: ${faults.join(", ")}.`, "Correct them: docs/reference/settings.md.");
 };
 
 interface Shard {

@@ -171,6 +171,21 @@ describe("npm run deploy", () => {
     expect(api.changes).toEqual([]);
   }, 180_000);
 
+  test("refuses settings and secrets with which the Worker would not start, before it changes anything", async () => {
+    const path = join(clone, "svc.config.ts");
+    const config = readFileSync(path, "utf8");
+    onTestFinished(() => writeFileSync(path, config));
+    const settings = '{ SIGNUP_APPROVAL: "sometimes", STRIPE_PRICE_BUSINESS: "price_1", STRIPE_PRICE_WHITE_GLOVE: "price_2" }';
+    writeFileSync(path, config.replace("production: {}", `production: { settings: ${settings} }`));
+    const { status, output } = await deploy({ STRIPE_SECRET_KEY: "sk_test_of_the_deploy_test" });
+    expect(status, output).toBe(1);
+    for (const name of ["SIGNUP_APPROVAL", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"])
+      expect(output).toMatch(new RegExp(`these settings are missing or invalid: .*${name}`));
+    expect(output).not.toContain("sk_test_of_the_deploy_test");
+    expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
+    expect(api.changes).toEqual([]);
+  }, 180_000);
+
   test("stops at a step that fails, and the same command completes the deployment", async () => {
     for (const [name, pattern] of Object.entries(steps).filter(([step]) => failingSteps === "all" || step === failingSteps)) {
       api.fail(pattern);
@@ -353,6 +368,13 @@ describe("npm run deploy", () => {
         "svc.config.ts, production: settings.DEV_FETCH_ALLOW is for development. Remove it.",
         "svc.config.ts, production: settings.LEDGER_ORIGIN is generated with the keys. Remove it.",
       ].join("\n"),
+    );
+  });
+
+  test("refuses an unknown alert and a setting that is not a string", () => {
+    const options = { domain, alerts: { email: "ops@acme-solar.test", thresholds: { full_disk: 60 } }, settings: { SIGNUP_APPROVAL: 1 } };
+    expect(() => resolveDeployment({ production: options as object }, "production", {})).toThrow(
+      /thresholds\.full_disk is not an alert\. Use unavailable_shards, .*\n.*settings\.SIGNUP_APPROVAL must be a string\./,
     );
   });
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
 import { generateDeploymentSecrets, getSecretsPath, writeSecrets } from "../../scripts/deploy/secrets.ts";
-import { checkOptions, checkSecrets, checkService } from "../../scripts/doctor/deployment.ts";
+import { checkOptions, checkSecrets, checkService, checkSettings } from "../../scripts/doctor/deployment.ts";
 import type { Finding } from "../../scripts/doctor/finding.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
@@ -67,6 +67,20 @@ describe("alerts, metrics and traces", () => {
   });
 });
 
+describe("the settings of a deployment", () => {
+  test("are checked as the Worker checks them, together with the secrets", async () => {
+    const secrets = await generateDeploymentSecrets(deployment, new Date("2026-11-26T00:00:00Z"));
+    expect(await checkSettings(deployment, null)).toMatchObject({ level: "ok" });
+    expect(await checkSettings(deployment, secrets)).toMatchObject({ level: "ok" });
+    const alerts = { email: "ops@acme-solar.test", thresholds: { full_shard: 60.5 } };
+    const misconfigured = resolveDeployment({ production: { alerts } }, "production", { domain: "acme-solar.test" });
+    expect(await checkSettings(misconfigured, { ...secrets, INDEX_KEY: "short" })).toMatchObject({
+      level: "fail",
+      text: 'Settings or secrets are invalid: INDEX_KEY, ALERT_FULL_SHARD="60.5" (must be a whole number from 0).',
+    });
+  });
+});
+
 describe("the secrets of a deployment", () => {
   const path = getSecretsPath(folder, deployment);
 
@@ -77,6 +91,10 @@ describe("the secrets of a deployment", () => {
     expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([`fail ${path} lacks INDEX_KEY.`]);
     writeSecrets(path, await generateDeploymentSecrets(deployment, new Date("2026-11-26T00:00:00Z")));
     expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([`ok ${path} has every secret, and only you can read it.`]);
+    writeFileSync(path, "{", { mode: 0o600 });
+    expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([
+      `fail ${path} is not valid JSON. Restore it from your backup.`,
+    ]);
     chmodSync(path, 0o644);
     expect(describeFindings(checkSecrets(folder, deployment).findings)).toEqual([
       `fail Other users of this machine can read ${path}. Run chmod 600 ${path}.`,

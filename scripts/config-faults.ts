@@ -1,0 +1,19 @@
+// Reads settings as the Worker does, so that a command can refuse invalid ones before a service gets them.
+
+/** Returns the faults that the Worker finds in its settings and secrets. Each starts with the name of a setting and contains no secret. */
+export const listConfigFaults = async (settings: object): Promise<readonly string[]> => {
+  // The address is a variable, so that the type checker skips this import. It cannot check the Worker's modules and Node's types together.
+  const address = new URL("../workers/env.ts", import.meta.url).href;
+  const { loadConfig } = (await import(address)) as { readonly loadConfig: (settings: object) => object };
+  try {
+    loadConfig(settings);
+    return [];
+  } catch (error) {
+    if (error instanceof Error && "faults" in error) return error.faults as readonly string[];
+    throw error;
+  }
+};
+
+/** Returns the faults of the given settings. Leaves out the faults of settings that are missing. */
+export const listFaultsOfGiven = async (settings: object): Promise<readonly string[]> =>
+  (await listConfigFaults(settings)).filter((fault) => (/^[A-Z0-9_]+/.exec(fault)?.[0] ?? "") in settings);
