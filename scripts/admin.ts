@@ -71,7 +71,9 @@ const shardStateByAction: Readonly<Record<string, string>> = { open: "open", clo
 
 const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   const local = process.env.ADMIN_URL === undefined ? loadLocalSettings() : null;
-  const base = process.env.ADMIN_URL ?? `${local?.origin}/v1`;
+  const base = (process.env.ADMIN_URL ?? `${local?.origin}/v1`).replace(/\/+$/, "");
+  if (!/^https?:/.test(base) || !URL.canParse(base))
+    throw new Error("ADMIN_URL must be the root of the API, such as https://api.example.com/v1.");
   const token = process.env.ADMIN_TOKEN ?? local?.vars.ADMIN_TOKEN ?? "";
   const response = await fetch(`${base}/admin/${path}`, {
     method: body === undefined ? "GET" : "POST",

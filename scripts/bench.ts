@@ -27,7 +27,6 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
@@ -66,12 +65,18 @@ import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
 import { createDemoWorld, type DemoBusiness } from "./demo-world.ts";
 import { bundleWorker } from "./local-runtime.ts";
+import { parseOptions } from "./parse-options.ts";
 import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 import { measureGrowth } from "./bench/seed.ts";
 import { measureWithdrawal } from "./bench/withdrawal.ts";
 
-const { values: flags } = parseArgs({
-  options: {
+const [, ...usageLines] =
+  readFileSync(import.meta.filename, "utf8")
+    .split("\nimport ", 1)[0]
+    ?.split("\n") ?? [];
+const usage = usageLines.map((line) => line.replace(/^\/\/ {0,3}/, "")).join("\n");
+const flags = parseOptions(
+  {
     seconds: { type: "string", default: "2" },
     rounds: { type: "string", default: "7" },
     connections: { type: "string", default: "16" },
@@ -86,13 +91,10 @@ const { values: flags } = parseArgs({
     scaling: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
-});
+  usage,
+);
 if (flags.help) {
-  const [, ...usage] =
-    readFileSync(import.meta.filename, "utf8")
-      .split("\nimport ", 1)[0]
-      ?.split("\n") ?? [];
-  console.log(usage.map((line) => line.replace(/^\/\/ {0,3}/, "")).join("\n"));
+  console.log(usage);
   process.exit(0);
 }
 if (flags.scaling) {

@@ -6,9 +6,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { faults, type Fault } from "./chaos/faults.ts";
 import { describeFault, formatRow, insertRow } from "./chaos/results.ts";
+import { parseOptions } from "./parse-options.ts";
 import { ensureDevVars } from "./settings.ts";
 
 const pagePath = "docs/operate/reliability.md";
@@ -17,16 +17,17 @@ const deadlineMs = 90_000; // after a process has died, some of its work waits f
 const rounds = { before: 2, during: Number.POSITIVE_INFINITY };
 const maxPrinted = 10;
 
-const { values } = parseArgs({
-  options: {
+const usage = "Usage: npm run chaos -- --list | --fault <id>[,<id>…] [--seed <number>] | --all [--seed <number>]";
+
+const values = parseOptions(
+  {
     fault: { type: "string" },
     seed: { type: "string", default: "1" },
     all: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
   },
-});
-
-const usage = "Usage: npm run chaos -- --list | --fault <id>[,<id>…] [--seed <number>] | --all [--seed <number>]";
+  usage,
+);
 
 /**
  * Runs the faults and adds the results to docs/operate/reliability.md. Returns false if the service lost or duplicated a write even though

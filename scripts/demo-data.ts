@@ -1,13 +1,13 @@
 // Prepares the databases of a local service: migrations, the demo accounts and, unless the service should start empty, a month of demo
 // data.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../core/hash.ts";
 import { firstShard } from "../core/ids.ts";
 import { dayMs } from "../core/time.ts";
 import { openMonthReplay, type MonthReplay, type ReplayedMonth, type ReplayOptions } from "./demo-month.ts";
 import { openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "./demo-world.ts";
-import { prepareDatabases, type D1Like } from "./local-databases.ts";
+import { prepareDatabases, UnusableStateError, type D1Like } from "./local-databases.ts";
 import type { RuntimeOptions } from "./local-runtime.ts";
 
 const accountAgeMs = 45 * dayMs; // the accounts must be older than the month of data
@@ -27,6 +27,8 @@ interface Preparation {
 }
 
 const markerName = "prepared.json";
+/** The name of a file that exists while the month is being replayed. If it exists later, the replay was interrupted. */
+const replayName = "replaying-month";
 
 const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): string => {
   const files = [...readdirSync("d1-migrations").map((name) => join("d1-migrations", name)), "scripts/demo-world.ts"];
@@ -39,15 +41,19 @@ const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): 
  * open the databases.
  */
 const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolean => {
-  const path = join(stateDir, markerName);
-  if (!hasDatabases(stateDir) || !existsSync(path)) return false;
-  const found = JSON.parse(readFileSync(path, "utf8")) as Preparation;
-  return found.digest === digest && (found.hasMonth || !hasMonth);
+  if (!hasDatabases(stateDir)) return false;
+  try {
+    const found = JSON.parse(readFileSync(join(stateDir, markerName), "utf8")) as Preparation;
+    return found.digest === digest && (found.hasMonth || !hasMonth);
+  } catch {
+    return false; // there is no file, or writing it was interrupted
+  }
 };
 
 /**
  * Prepares the databases, unless they are already prepared. Existing accounts stay unchanged. Then replays the month, unless `isEmpty` is
- * true or the business `world.acme` already has certificates. Returns null if the month was not replayed.
+ * true or the business `world.acme` already has certificates. Returns null if the month was not replayed. Throws UnusableStateError if an
+ * earlier replay was interrupted.
  */
 export const prepareDemoData = async (
   options: DemoDataOptions,
@@ -56,6 +62,9 @@ export const prepareDemoData = async (
 ): Promise<ReplayedMonth | null> => {
   const preparation = { digest: computePreparationDigest(options), hasMonth: !isEmpty };
   if (isPrepared(options.stateDir, preparation)) return null;
+  const replayPath = join(options.stateDir, replayName);
+  if (!isEmpty && existsSync(replayPath))
+    throw new UnusableStateError("contains only a part of the demo data, because a start was interrupted");
   let opened: Promise<MonthReplay> | null = null;
   const openReplay = (): Promise<MonthReplay> => {
     opened ??= openMonthReplay(options);
@@ -75,7 +84,13 @@ export const prepareDemoData = async (
       isUsed = await hasCertificates(db, world.acme.id);
     };
     await prepareDatabases({ ...options, seed });
-    const month = isEmpty || isUsed ? null : await (await openReplay()).run(world);
+    let month: ReplayedMonth | null = null;
+    if (!isEmpty && !isUsed) {
+      const replay = await openReplay();
+      writeFileSync(replayPath, "");
+      month = await replay.run(world);
+      rmSync(replayPath);
+    }
     writeFileSync(join(options.stateDir, markerName), JSON.stringify(preparation));
     return month;
   } finally {

@@ -1,5 +1,6 @@
 // `npm run demo`: issues a certificate through the public API of the running service, as the demo business.
 import { getDemoCredentials, createDemoWorld, getExampleOwnerEmail, type DemoBusiness } from "./demo-world.ts";
+import { parseOptions } from "./parse-options.ts";
 import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 
 interface Receipt {
@@ -13,10 +14,13 @@ const credentials = (business: DemoBusiness): { client_id: string; api_key: stri
   api_key: business.keys.live,
 });
 
-if (process.argv.includes("--help")) {
-  console.log(`npm run demo              Issue a certificate as the demo business of the running service.
+const usage = `npm run demo              Issue a certificate as the demo business of the running service.
 npm run demo -- --json    Also print all URLs, email addresses and credentials of the demo as one JSON object.
-Uses PORT from the environment, like npm start.`);
+Uses PORT from the environment, like npm start.`;
+
+const options = parseOptions({ json: { type: "boolean", default: false }, help: { type: "boolean", default: false } }, usage);
+if (options.help) {
+  console.log(usage);
   process.exit(0);
 }
 
@@ -49,13 +53,13 @@ const response = await fetch(`${settings.origin}/v1/consent`, {
     page_url: `${demoOrigin}/`,
   }),
 }).catch(refuseWithoutService);
-const { data, error } = (await response.json()) as Receipt;
+const { data, error } = (await response.json().catch(refuseWithoutService)) as Receipt;
 if (data === undefined) {
   console.error(`The service refused the submission: ${error?.code}: ${error?.message}`);
   process.exit(1);
 }
 
-if (process.argv.includes("--json")) {
+if (options.json) {
   console.log(
     JSON.stringify({
       api_base: `${settings.origin}/v1`,

@@ -2,6 +2,7 @@
 // --out, to a new file that only its owner can read. `npm run keys -- rotate` replaces a key of a deployment. docs/operate/keys.md
 // describes both commands.
 import { existsSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { isTlogOrigin } from "../core/ledger/checkpoint.ts";
 import { parseAuditOrigin } from "../core/ledger/log-names.ts";
 import { runRotateCommand } from "./keys/rotate-command.ts";
@@ -73,6 +74,11 @@ const outputPaths = [options.out, options["ledger-out"]].filter((path) => path !
 const existingPaths = outputPaths.filter((path) => existsSync(path));
 if (existingPaths.length > 0)
   exitWithUsage(`${existingPaths.join(", ")} already exists and may contain the only copy of other keys. Choose another file name.`);
+
+if (new Set(outputPaths.map((path) => resolve(path))).size < outputPaths.length)
+  exitWithUsage("--out and --ledger-out must be different files.");
+const missingFolders = outputPaths.map((path) => dirname(path)).filter((folder) => !existsSync(folder));
+if (missingFolders.length > 0) exitWithUsage(`The folder ${missingFolders.join(", ")} does not exist.`);
 
 const { secrets, publicParts } = await generateSecrets(
   requestedSecrets,

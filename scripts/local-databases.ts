@@ -67,11 +67,14 @@ const createSeedDatabase = (seedRuntime: Miniflare, binding: string): D1Like => 
   return { prepare: (sql) => prepare(sql), batch: (statements) => batch(statements as readonly (D1Statement & Prepared)[]) };
 };
 
-/** Thrown if the state folder was written with a migration that no longer exists. */
-class OutdatedStateError extends Error {}
+/**
+ * Thrown if the state folder was written with a migration that no longer exists, or contains incomplete demo data. The message completes
+ * the sentence that starts with the name of the folder.
+ */
+export class UnusableStateError extends Error {}
 
 /**
- * Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError if a recorded migration has no file. `files`
+ * Applies missing migrations and records them in wrangler's table. Throws UnusableStateError if a recorded migration has no file. `files`
  * limits the migrations to those of an earlier version.
  */
 const applyMigrations = async (db: D1Like, files: readonly string[] = readdirSync("d1-migrations").sort()): Promise<void> => {
@@ -83,7 +86,7 @@ const applyMigrations = async (db: D1Like, files: readonly string[] = readdirSyn
   const { results } = await db.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
   const applied = new Set(results.map(({ name }) => name));
   const unknown = [...applied].filter((name) => !files.includes(name));
-  if (unknown.length > 0) throw new OutdatedStateError(`The database was created with unknown migrations: ${unknown.join(", ")}.`);
+  if (unknown.length > 0) throw new UnusableStateError("has an older database schema");
   for (const name of files) {
     if (applied.has(name)) continue;
     const statements = loadWrangler().unstable_splitSqlQuery(readFileSync(join("d1-migrations", name), "utf8"));
@@ -91,7 +94,7 @@ const applyMigrations = async (db: D1Like, files: readonly string[] = readdirSyn
   }
 };
 
-/** Migrates and seeds the databases in a state folder, then stops the runtime. Throws OutdatedStateError as `applyMigrations` does. */
+/** Migrates and seeds the databases in a state folder, then stops the runtime. Throws UnusableStateError as `applyMigrations` does. */
 export const prepareDatabases = async (options: DatabaseOptions): Promise<void> => {
   mkdirSync(options.stateDir, { recursive: true });
   const databases = listDatabases(loadWorkerConfiguration(), options.extraShards);
@@ -112,18 +115,18 @@ export const prepareDatabases = async (options: DatabaseOptions): Promise<void> 
 };
 
 /**
- * Runs `start`. If the state folder is outdated, moves it to `<folder>.old-<timestamp>`, passes a one-sentence message to `report`, and
+ * Runs `start`. If the state folder cannot be used, moves it to `<folder>.old-<timestamp>`, passes a one-sentence message to `report`, and
  * runs `start` again with an empty folder.
  */
 export const withCurrentState = async <T>(stateDir: string, report: (text: string) => void, start: () => Promise<T>): Promise<T> => {
   try {
     return await start();
   } catch (error) {
-    if (!(error instanceof OutdatedStateError)) throw error;
+    if (!(error instanceof UnusableStateError)) throw error;
     const folder = stateDir.replace(/\/+$/, "");
     const movedTo = `${folder}.old-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
     renameSync(folder, movedTo);
-    report(`${folder} has an older database schema. It was moved to ${movedTo}; the service starts with an empty database.`);
+    report(`${folder} ${error.message}. It was moved to ${movedTo}; the service starts with an empty database.`);
     return start();
   }
 };

@@ -25,11 +25,16 @@ if (!isInstalled()) {
   // npm writes to stderr, because stdout belongs to the command.
   const install = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status } = spawnSync("npm", install, { cwd: root, stdio: ["ignore", 2, 2] });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status !== 0) {
+    process.stderr.write(
+      "The dependencies could not be installed with npm ci. Check the network and the disk, and run the command again.\n",
+    );
+    process.exit(status ?? 1);
+  }
 }
 
 const [command, ...args] = process.argv.slice(2);
-const child = spawn(node, [join(root, "scripts", `${command}.ts`), ...args], {
+const child = spawn(node, ["--import", join(root, "scripts", "report-errors.ts"), join(root, "scripts", `${command}.ts`), ...args], {
   cwd: root,
   stdio: "inherit",
   env: {

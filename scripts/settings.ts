@@ -60,6 +60,18 @@ export const parseDevVars = (text: string): Record<string, string> =>
     }),
   );
 
+/** Throws a StartRefusal if the setting `name` is not a port. Tests use port 0, which lets the system choose. */
+export const assertPort = (name: string, port: number): void => {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new StartRefusal(`${name} must be a port number from 1 to 65535.`);
+};
+
+/** Reads a port from the environment. Throws a StartRefusal if it is not a port. */
+export const readPort = (name: "PORT" | "DEMO_PORT"): number => {
+  const port = Number(process.env[name] ?? (name === "PORT" ? "8787" : "8788"));
+  assertPort(name, port);
+  return port;
+};
+
 export interface LocalSettings {
   readonly port: number;
   readonly demoPort: number;
@@ -140,8 +152,8 @@ export const loadLocalSettings = (): LocalSettings => {
     Object.entries(process.env).filter(([name, value]) => overridablePattern.test(name) && value !== undefined),
   ) as Record<string, string>;
   return buildLocalSettings({
-    port: Number(process.env.PORT ?? "8787"),
-    demoPort: Number(process.env.DEMO_PORT ?? "8788"),
+    port: readPort("PORT"),
+    demoPort: readPort("DEMO_PORT"),
     stateDir,
     extraShards: listExtraShards(process.env.SHARDS ?? "1", stateDir),
     vars: { ...parseDevVars(readFileSync(devVarsPath, "utf8")), ...overrides },

@@ -1,6 +1,7 @@
 // `npm start`: runs the whole service and a demo business site locally in the foreground. The first start also writes a month of demo data,
 // unless `--empty` is given.
 import { flushCompileCache } from "node:module";
+import "./report-errors.ts";
 import { buildAssets } from "./build.ts";
 import { prepareDemoData } from "./demo-data.ts";
 import { startDemoSite } from "./demo-site.ts";
@@ -8,9 +9,23 @@ import { createDemoWorld } from "./demo-world.ts";
 import { endChildrenWithThisProcess } from "./end-with-parent.ts";
 import { withCurrentState } from "./local-databases.ts";
 import { startPreparedRuntime, type Runtime } from "./local-runtime.ts";
-import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom, StartRefusal } from "./settings.ts";
+import { parseOptions } from "./parse-options.ts";
+import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
 import { assertCanStart } from "./startup-checks.ts";
 import { updateWorkerBundle } from "./worker-bundle.ts";
+
+const usage = `Usage: npm start -- [options]
+
+  --empty    Add no demo month to an empty database. Existing data is kept.
+  --help     Show this help.
+
+Environment: PORT, DEMO_PORT, SHARDS, SVC_STATE_DIR, and settings of the service: docs/reference/settings.md.`;
+
+const options = parseOptions({ empty: { type: "boolean", default: false }, help: { type: "boolean", default: false } }, usage);
+if (options.help) {
+  console.log(usage);
+  process.exit(0);
+}
 
 const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
@@ -39,13 +54,14 @@ const main = async (): Promise<void> => {
   await assertCanStart(settings);
   await runStartStep("page script, styles", buildAssets);
   const bundled = updateWorkerBundle(); // bundling continues while the demo data is written
+  bundled.catch(() => undefined); // the step below reports a failure, after the demo data is complete
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   const notices: string[] = [];
   const month = await runStartStep("databases, demo data", () =>
     withCurrentState(
       settings.stateDir,
       (text) => notices.push(text),
-      () => prepareDemoData(settings, world, { isEmpty: process.argv.includes("--empty") }),
+      () => prepareDemoData(settings, world, { isEmpty: options.empty }),
     ),
   );
   await runStartStep("bundle", () => bundled);
@@ -78,19 +94,22 @@ const main = async (): Promise<void> => {
   Press Ctrl-C to stop. The data stays in ${settings.stateDir}.
 `);
 
+  let isStopping = false;
   const stop = async (): Promise<void> => {
+    if (isStopping) return; // Ctrl-C in a terminal sends the signal to each process, and run.mjs passes it on again
+    isStopping = true;
     clearInterval(ticker);
     site.close();
     await runtime.dispose();
     process.exit(0);
   };
-  process.once("SIGINT", () => void stop());
-  process.once("SIGTERM", () => void stop());
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
 };
 
 try {
   await main();
 } catch (error) {
-  console.error(error instanceof StartRefusal ? `\n${error.message}` : error);
-  process.exit(1);
+  process.stdout.write("\n"); // ends the line of the step that failed
+  throw error;
 }

@@ -1,7 +1,7 @@
 // Checks, before `npm start` writes anything, whether the local service can run, and says what to do if it cannot.
 import { createServer } from "node:net";
 import { listFaultsOfGiven } from "./config-faults.ts";
-import { devVarsPath, StartRefusal, type LocalSettings } from "./settings.ts";
+import { assertPort, devVarsPath, StartRefusal, type LocalSettings } from "./settings.ts";
 
 export const isPortFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -31,15 +31,14 @@ export const findSettingsProblem = async ({
   };
 };
 
-const isPort = (port: number): boolean => Number.isInteger(port) && port >= 0 && port <= 65_535;
-
-/** Throws with instructions if a port or the settings are invalid, or if a port is in use. */
+/** Throws with instructions if a port or the settings are invalid, or if a port is used twice or in use. */
 export const assertCanStart = async (settings: LocalSettings): Promise<void> => {
   const ports = [
     ["PORT", settings.port],
     ["DEMO_PORT", settings.demoPort],
   ] as const;
-  for (const [name, port] of ports) if (!isPort(port)) throw new StartRefusal(`${name} must be a port number from 1 to 65535.`);
+  for (const [name, port] of ports) assertPort(name, port);
+  if (settings.port === settings.demoPort && settings.port !== 0) throw new StartRefusal("PORT and DEMO_PORT must be different.");
   const problem = await findSettingsProblem(settings);
   if (problem !== null) throw new StartRefusal(`${problem.text}\n${problem.fix}`);
   for (const [name, port] of ports)

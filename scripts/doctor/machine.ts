@@ -1,20 +1,26 @@
 // Checks whether this machine has what `npm start` and `npm test` need.
 import { existsSync, statfsSync, statSync } from "node:fs";
-import { devVarsPath, loadLocalSettings, StartRefusal, type LocalSettings } from "../settings.ts";
+import { devVarsPath, loadLocalSettings, readPort, StartRefusal, type LocalSettings } from "../settings.ts";
 import { findSettingsProblem, isPortFree } from "../startup-checks.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
 const neededDiskBytes = 2_000_000_000; // the test suite writes databases and browser profiles to disk
 
-const checkPort = async (port: number, name: string): Promise<Finding> => {
+const checkPort = async (setting: "PORT" | "DEMO_PORT", name: string): Promise<Finding> => {
+  let port: number;
+  try {
+    port = readPort(setting);
+  } catch (error) {
+    return failure((error as Error).message, "Correct or unset it in your shell.");
+  }
   if (await isPortFree(port)) return passed(`Port ${port} is free for ${name}.`);
   const isService = await fetch(`http://localhost:${port}/`, { signal: AbortSignal.timeout(2_000) }).then(
     () => true,
     () => false,
   );
   return isService
-    ? passed(`Port ${port} responds, so ${name} is running.`)
-    : failure(`Port ${port} is used by another program.`, `Stop that program, or set ${name === "the service" ? "PORT" : "DEMO_PORT"}.`);
+    ? passed(`Port ${port} responds, as it does while ${name} is running.`)
+    : failure(`Port ${port} is used by another program.`, `Stop that program, or set ${setting}.`);
 };
 
 const checkDevVars = (path: string): Finding => {
@@ -46,11 +52,14 @@ const checkDisk = (): Finding => {
 };
 
 /** Does not check the packages, because every npm script checks and installs them. */
-export const checkMachine = async (): Promise<readonly Finding[]> => [
-  passed(`Node.js ${process.version}, as pinned in package.json.`),
-  checkDisk(),
-  checkDevVars(devVarsPath),
-  ...(await checkLocalSettings()),
-  await checkPort(Number(process.env.PORT ?? "8787"), "the service"),
-  await checkPort(Number(process.env.DEMO_PORT ?? "8788"), "the demo site"),
-];
+export const checkMachine = async (): Promise<readonly Finding[]> => {
+  const ports = [await checkPort("PORT", "the service"), await checkPort("DEMO_PORT", "the demo site")];
+  const settings = await checkLocalSettings();
+  return [
+    passed(`Node.js ${process.version}, as pinned in package.json.`),
+    checkDisk(),
+    checkDevVars(devVarsPath),
+    ...settings.filter(({ text }) => !ports.some((port) => port.text === text)), // an invalid port is a fault of both
+    ...ports,
+  ];
+};

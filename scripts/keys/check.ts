@@ -10,7 +10,7 @@ import { openSigner } from "../../storage/signer.ts";
 import type { Secrets } from "../deploy/secrets.ts";
 import { noteKeyPair } from "../note-secret.ts";
 import { splitWords } from "./changes.ts";
-import type { UsedLinkKeys } from "./service-calls.ts";
+import { fetchFromService, type UsedLinkKeys } from "./service-calls.ts";
 
 type CheckedKind = "issuer" | "logs";
 
@@ -63,7 +63,7 @@ export const checkLinkKeys = ({ LINK_KEYS: text }: Secrets, used: UsedLinkKeys):
  * of the API.
  */
 export const checkPublishedKeys = async (kind: CheckedKind, secrets: Secrets, api: string): Promise<readonly string[]> => {
-  const response = await fetch(new URL("/.well-known/svc-trust.json", api));
+  const response = await fetchFromService(api, new URL("/.well-known/svc-trust.json", api));
   if (!response.ok) throw new Error(`${response.url} returned ${response.status}.`);
   const { logs, issuer_keys: issuer } = (await response.json()) as TrustDocument;
   const published = new Map(

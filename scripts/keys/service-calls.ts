@@ -9,14 +9,21 @@ interface Answer {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
+/** Sends a request to the service. Throws an error with instructions if it does not respond. `api` is the root URL of the API. */
+export const fetchFromService = (api: string, url: string | URL, init: RequestInit = {}): Promise<Response> =>
+  fetch(url, { signal: AbortSignal.timeout(timeoutMs), ...init }).catch((error: unknown) => {
+    throw new Error(`${api} does not respond. Start the service or check the network, then run the same command again.`, { cause: error });
+  });
+
 const callService = async (api: string, adminToken: string, path: string, body: object = {}): Promise<unknown> => {
-  const response = await fetch(`${api}/admin/keys/${path}`, {
+  const response = await fetchFromService(api, `${api}/admin/keys/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(timeoutMs),
   });
-  const { data, error } = (await response.json()) as Answer;
+  const { data, error } = ((await response.json().catch(() => null)) ?? {}) as Answer;
+  if (response.status === 401)
+    throw new Error(`${api} does not accept the operator token. Deploy again or restart the service, so that it gets the token's hash.`);
   if (data === undefined) throw new Error(`${api} returned ${response.status} ${error?.code ?? ""}. Run the same command again.`);
   return data;
 };

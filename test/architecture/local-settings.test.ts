@@ -43,6 +43,26 @@ test.each(["0", "33", "1.5", "two", ""])("npm start refuses SHARDS=%j with one s
   expect([status, stderr.trim()]).toEqual([1, "SHARDS must be a number from 1 to 32."]);
 });
 
+test("npm start refuses the same port for the service and the demo website", async () => {
+  const settings = { ...buildSettings({}, 8_790), demoPort: 8_790 };
+  await expect(assertCanStart(settings)).rejects.toThrow("PORT and DEMO_PORT must be different.");
+});
+
+test.each([
+  ["start", ["--emty"], {}, 2, "Unknown option '--emty'"],
+  ["demo", ["--jsn"], {}, 2, "Unknown option '--jsn'"],
+  ["demo", [], { SHARDS: "two" }, 1, "SHARDS must be a number from 1 to 32."],
+  ["demo", [], { PORT: "http" }, 1, "PORT must be a port number from 1 to 65535."],
+  ["chaos", ["--faults"], {}, 2, "Unknown option '--faults'"],
+] as const)("npm run %s refuses %j and %j without a stack trace", (script, words, environment, code, reason) => {
+  const cwd = mkdtempSync(join(folder, "refused-"));
+  const command = ["--import", resolve("scripts/report-errors.ts"), resolve(`scripts/${script}.ts`), ...words];
+  const env = { ...process.env, ...environment };
+  const { status, stderr } = spawnSync(process.execPath, command, { cwd, env, encoding: "utf8" });
+  expect([status, stderr]).toEqual([code, expect.stringContaining(reason)]);
+  expect(stderr).not.toMatch(/^ +at /m);
+});
+
 test("npm start says which setting chooses another port if a port is in use", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

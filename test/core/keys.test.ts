@@ -1,7 +1,7 @@
 // Tests `npm run keys` as an operator runs it: what it generates, where it writes the result, and that a production deployment accepts it.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -144,6 +144,19 @@ describe("npm run keys", () => {
       expect(run(...names, option, path)).toMatchObject({ status: 2, stdout: "" });
     }
     expect(readFileSync(path, "utf8")).toBe("the only copy");
+  });
+
+  test("writes nothing if both files are the same or a folder does not exist", () => {
+    const path = join(folder, "same.json");
+    expect(run(...names, "--out", path, "--ledger-out", path)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("must be different files"),
+    });
+    expect(run(...names, "--ledger-out", path, "--out", join(folder, "missing", "ours.json"))).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("does not exist"),
+    });
+    expect(existsSync(path)).toBe(false);
   });
 
   test("writes the keys of a ledger in another account to a separate file that shares only the write token", () => {

@@ -18,8 +18,8 @@ interface Ended {
   readonly code: number;
   readonly output: string;
 }
-const runAdmin = async (words: readonly string[], secret = token): Promise<Ended> => {
-  const env = { ...process.env, ADMIN_URL: `${service.origin}/v1`, ADMIN_TOKEN: secret };
+const runAdmin = async (words: readonly string[], secret = token, url = `${service.origin}/v1`): Promise<Ended> => {
+  const env = { ...process.env, ADMIN_URL: url, ADMIN_TOKEN: secret };
   try {
     return { code: 0, output: (await promisify(execFile)(process.execPath, ["scripts/admin.ts", ...words], { env })).stdout };
   } catch (error) {
@@ -122,6 +122,15 @@ test.each([
   ["a removal target without a status", ["removal", "rmv_00000000000000000000000000", "spokeo"]],
 ])("prints the usage and exits with 2 for %s", async (_, words) => {
   expect(await runAdmin(words)).toMatchObject({ code: 2, output: expect.stringContaining("Usage: npm run admin") });
+});
+
+test("accepts a slash at the end of ADMIN_URL, and says what is wrong with one that is not a URL", async () => {
+  expect(await runAdmin(["incidents"], token, `${service.origin}/v1/`)).toMatchObject({ code: 0 });
+  for (const url of ["", "api.example.com/v1"])
+    expect(await runAdmin(["incidents"], token, url)).toMatchObject({
+      code: 1,
+      output: "ADMIN_URL must be the root of the API, such as https://api.example.com/v1.\n",
+    });
 });
 
 test("prints the error and exits with 1 when the service refuses, and generates a token with its hash", async () => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { UnusableStateError } from "../../scripts/local-databases.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
 
 const stateDir = mkdtempSync(join(tmpdir(), "svc-demo-data-"));
@@ -33,6 +34,16 @@ test("does not change prepared databases until a shard is added", { timeout: 120
   await prepare(["01"]);
   expect(listDatabaseFiles().length).toBeGreaterThan(prepared.length);
 });
+
+test("refuses databases in which a start was interrupted while it wrote the demo month, unless no month is wanted", async () => {
+  await prepare([]);
+  writeFileSync(join(stateDir, "prepared.json"), ""); // as after a full disk
+  writeFileSync(join(stateDir, "replaying-month"), "");
+  const options = { stateDir, vars: testVars, extraShards: [] };
+  await expect(prepareDemoData(options, createDemoWorld(worldSecret), { isEmpty: false })).rejects.toThrow(UnusableStateError);
+  await expect(prepare([])).resolves.toBeNull();
+  rmSync(join(stateDir, "replaying-month"));
+}, 120_000);
 
 test("a shard with data stays part of the local service if SHARDS is not set", { timeout: 120_000 }, async () => {
   await prepare(["01"]);

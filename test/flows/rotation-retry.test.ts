@@ -12,7 +12,7 @@ import { parseLogSeeds } from "../../core/ledger/log-seed.ts";
 import { dayMs, toIso } from "../../core/time.ts";
 import type { Secrets } from "../../scripts/deploy/secrets.ts";
 import { runRotation, type RotationOptions } from "../../scripts/keys/rotate.ts";
-import { createServiceClock } from "../../scripts/keys/service-calls.ts";
+import { createProcessStoredCall, createServiceClock } from "../../scripts/keys/service-calls.ts";
 
 const startedAt = Date.UTC(2026, 10, 28, 12);
 const repeatedAt = startedAt + dayMs;
@@ -54,6 +54,12 @@ const startServiceAt = async (time: number, isHealthy = true): Promise<string> =
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 };
+
+test("says that the service does not respond, or that it returns an error without JSON", async () => {
+  const processStored = (api: string) => createProcessStoredCall(api, () => "token")("master", null, false);
+  await expect(processStored("http://127.0.0.1:9/v1")).rejects.toThrow("http://127.0.0.1:9/v1 does not respond. Start the service");
+  await expect(processStored(await startServiceAt(startedAt, false))).rejects.toThrow("returned 503");
+});
 
 const createKey = (fill: number): string => Buffer.alloc(32, fill).toString("base64");
 
