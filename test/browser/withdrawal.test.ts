@@ -201,6 +201,19 @@ describe("the person on a certificate", () => {
     await close();
   });
 
+  test("keeps the link from the form when the person selects another language", async () => {
+    const issued = await issue();
+    const { page, problems, close } = await openPage(browser);
+    await page.goto(issued.manageUrl);
+    await page.locator('.langs a[lang="es"]').first().click();
+    await page.waitForURL(`${issued.verifyUrl}?lang=es`);
+    await page.locator("#withdraw-link button").click();
+    await page.waitForURL("**/withdrawn?lang=es");
+    expect(await getStatus(issued.certId)).toBe("revoked");
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   test.each<[string, (url: string, token: string) => string]>([
     ["the encoded fragment", (url, token) => `${url}%23m=${token}`],
     ["the fragment encoded twice", (url, token) => `${url}%2523m%253D${token}`],

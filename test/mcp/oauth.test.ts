@@ -386,6 +386,23 @@ describe("a person with ten assistants", () => {
 });
 
 describe("the authorization form", () => {
+  test("shows the same request in another language if a form returned the page", async () => {
+    const path = buildAuthorizePath(await registerClient());
+    const atStep = path.replace("/oauth/authorize?", "/oauth/authorize/email?");
+    expect((await call(atStep, buildForm({ email: "none", as: "consumer" }))).status).toBe(400);
+    const redirect = await call(`${atStep}&lang=es`, { redirect: "manual" });
+    expect(redirect.status).toBe(303);
+    const shown = await call(redirect.headers.get("location") as string);
+    expect([shown.status, shown.text]).toEqual([200, expect.stringMatching(/<html lang="es".*id="connect-email"/s)]);
+  });
+
+  test("keeps the request in the language links of an error page", async () => {
+    const { status, text } = await call(buildAuthorizePath(await registerClient(), { response_type: "token" }));
+    const link = /<a href="([^"]*)" lang="es"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect(status).toBe(400);
+    expect(new URLSearchParams(link).get("response_type")).toBe("token");
+  });
+
   test("is valid for one person and session, for ten minutes and only from our own page", async () => {
     const session = await signInAsPat();
     const client = await registerClient();

@@ -169,6 +169,25 @@ describe("the withdrawal forms", () => {
     },
   );
 
+  test("show the same step in another language if a form returned the page", async () => {
+    const issued = await issueToNewPerson();
+    await issueToNewPerson({ fields: { email: issued.email } });
+    const asked = await requestWithdrawal(issued);
+    const [token] = await listLinkTokens(issued.email);
+    const withdrawPath = `/c/${issued.certId}/withdraw`;
+    const openIn = async (step: string, language: string, from: TestResponse): Promise<string> => {
+      const headers = { cookie: readCookies(from) };
+      const redirect = await call(`${withdrawPath}/${step}?lang=${language}`, { headers, redirect: "manual" });
+      expect(describeRedirect(redirect)).toBe(`303 ${withdrawPath}?lang=${language}`);
+      return (await call(`${withdrawPath}?lang=${language}`, { headers })).text;
+    };
+    const malformed = await confirmWithdrawal(issued.certId, "12", readCookies(asked));
+    expect(malformed.status).toBe(400);
+    expect(await openIn("confirm", "fr-CA", asked)).toMatch(/<html lang="fr-CA".*id="withdraw-code"/s);
+    const scope = await post(`${withdrawPath}/link`, { token: token as string });
+    expect(await openIn("link", "es", scope)).toContain("Todos los consentimientos que dio a");
+  });
+
   test("reveal nothing about others to the holder of a submission link, and withdraw that certificate only", async () => {
     const issued = await issueToNewPerson();
     const forged = await issueToNewPerson({ fields: { email: issued.email } });

@@ -11,6 +11,7 @@ if (form !== null && field !== undefined && field !== null) {
     field.value = token;
     form.hidden = false;
     for (const other of document.querySelectorAll("#withdrawal form:not(#withdraw-link) .primary")) other.classList.remove("primary");
+    for (const link of document.querySelectorAll<HTMLAnchorElement>(".langs a")) link.hash = `m=${token}`;
     form.querySelector<HTMLElement>("h3")?.focus();
   }
 }

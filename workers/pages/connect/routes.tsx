@@ -67,7 +67,9 @@ const renderConnectNotice = (
 ): Promise<Response> => {
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
   const messages = getConnectMessages(c);
-  return renderConnectPage(c, status, noticePage(messages[heading] as string, messages[advice] as string));
+  const page = noticePage(messages[heading] as string, messages[advice] as string);
+  // Only the request of an account without access is known to be valid, so only its page repeats the request in the language links.
+  return renderConnectPage(c, status, { ...page, ...(status === 402 && { preservesQuery: true }) });
 };
 
 interface OpenedRequest {
@@ -94,7 +96,7 @@ const renderOAuthError = (
       <ReturnLink messages={messages} host={parseRedirectUri(redirectUri)?.host ?? ""} target={target} />
     </>
   );
-  return renderConnectPage(c, 400, noticePage(messages.broken, messages.brokenAdvice, details));
+  return renderConnectPage(c, 400, { ...noticePage(messages.broken, messages.brokenAdvice, details), preservesQuery: true });
 };
 
 const getRequestSearch = (c: Context<AppEnv>): string => {
@@ -282,6 +284,7 @@ export const registerConnectRoutes = (app: Hono<AppEnv>): void => {
   pages.use("/authorize/*", allowOpener);
   pages.use("/end/*", allowOpener);
   pages.get("/authorize", limitPageByAddress("OAUTH_AUTHORIZE_PER_IP"), renderConnect);
+  pages.get("/authorize/:step", (c) => redirectToConnect(c)); // the language links on a page that a POST returned lead here
   pages.post("/authorize/email", connectAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/authorize/new-code", connectAction("AUTH_REQUEST_PER_IP", handleNewCode));
   pages.post("/authorize/code", connectAction("AUTH_VERIFY_PER_IP", handleSubmitCode));

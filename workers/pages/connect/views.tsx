@@ -187,8 +187,8 @@ export const codeStepPage = (
   );
 
 /** Shown to a person who has been invited to a business but has not joined it, and who therefore has no account to connect yet. */
-export const invitedPage = ({ messages, search }: ConnectView): Page =>
-  noticePage(
+export const invitedPage = ({ messages, search }: ConnectView): Page => ({
+  ...noticePage(
     messages.invited,
     messages.invitedAdvice,
     <div class="row">
@@ -200,7 +200,9 @@ export const invitedPage = ({ messages, search }: ConnectView): Page =>
       </form>
     </div>,
     "mail",
-  );
+  ),
+  preservesQuery: true,
+});
 
 const PermissionList: FC<{ lead: string; lines: readonly string[]; isAllowed: boolean }> = ({ lead, lines, isAllowed }) => (
   <section class="stack tight">

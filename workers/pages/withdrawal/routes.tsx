@@ -172,8 +172,11 @@ const handleLinkWithdrawal = async (c: Context<AppEnv>, { form, certificate }: W
   // The token of an emailed link verifies the address, so the person may see their other certificates and choose the scope.
   const others = await listOtherCertificatesByLink(c.var.services, certificate.id, token);
   const isScopeOpen = entities === null && !form.has("scope") && certificate.status === "active";
-  if (isScopeOpen && others !== null && others.count > 0)
+  if (isScopeOpen && others !== null && others.count > 0) {
+    // The cookie lets the page's language links show the same step.
+    await savePendingWithdrawal(c, certificate.id, { email: null, token });
     return renderPage(c, 200, (pageContext) => withdrawalScopePage(pageContext, { certificate, token, others }));
+  }
   const scope = form.get("scope") === "business" ? "business" : "certificate";
   const link = { certId: certificate.id, token, scope, entities, origin: null, language: getPageLanguage(c) } as const;
   const withdrawn = await withdrawByLink(c.var.services, link);
@@ -197,6 +200,8 @@ const renderWithdrawn = async (c: Context<AppEnv>): Promise<Response> => {
 
 export const registerWithdrawalRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/:id/withdraw", limitPageByAddress("VERIFY_PER_IP"), renderWithdrawal);
+  // The language links on a page that a POST returned lead here.
+  pages.get("/:id/withdraw/:step", (c) => redirectTo(c, `/c/${encodeURIComponent(c.req.param("id"))}/withdraw`));
   pages.post("/:id/withdraw", certificateFormHandler("OPT_OUT_REQUEST_PER_IP", handleCodeRequest));
   pages.post("/:id/withdraw/confirm", certificateFormHandler("OPT_OUT_CONFIRM_PER_IP", handleCodeConfirmation));
   pages.post("/:id/withdraw/link", certificateFormHandler("OPT_OUT_CONFIRM_PER_IP", handleLinkWithdrawal));
