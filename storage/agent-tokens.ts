@@ -52,6 +52,7 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
     .select({
       id: agentTokens.id,
       lastUsedDay: agentTokens.lastUsedDay,
+      language: agentTokens.language,
       memberId: members.id,
       business: { id, name, status, country, auditChain, otherShards: otherShardsField },
       consumer: { id: consumers.id, auditChain: consumers.auditChain },
@@ -76,8 +77,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
   if (row === undefined) return null;
-  const { id: tokenId, lastUsedDay, memberId, business, consumer } = row;
-  const known = { tokenId, tokenHash, lastUsedDay };
+  const { id: tokenId, lastUsedDay, language, memberId, business, consumer } = row;
+  const known = { tokenId, tokenHash, lastUsedDay, language: language ?? "en" };
   if (consumer !== null) {
     const chain = { tag: consumer.auditChain, auditLog: shardOfId(consumer.id) };
     return { ...known, realm: "consumer", ownerId: consumer.id, chain };

@@ -5,6 +5,7 @@ import type { Person } from "../access/principal.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, DomainEvent } from "../domain-events.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
+import type { Language } from "../language.ts";
 import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** How long a token is valid (SPEC Limits). */
@@ -44,6 +45,8 @@ interface BaseAgent {
   readonly tokenHash: string;
   /** The day of the last use before this call, in whole days since 1970. */
   readonly lastUsedDay: number | null;
+  /** The language of emails about the token. */
+  readonly language: Language;
   /** The consumer or business whose records the token gives access to. */
   readonly ownerId: string;
   readonly chain: AuditChain;

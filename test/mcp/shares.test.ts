@@ -135,6 +135,18 @@ describe("an agent of a person", () => {
     ]);
   });
 
+  test.each(["es", "fr-CA"] as const)(
+    "emails the person about a change in the language in which the token was created (%s)",
+    async (language) => {
+      const pat = await connectPerson();
+      const created = await createTokenWith("consumer", { ...pat.headers, "accept-language": language });
+      await readToolData(created.body.data.token, "svc_update_field", { field: "city", value: "Newtown" });
+      await waitUntilSettled();
+      const subjects = (await listMailTo(pat.email)).map(({ subject }) => subject);
+      expect(subjects).toContain({ es: "Su asistente hizo un cambio", "fr-CA": "Votre assistant a fait une modification" }[language]);
+    },
+  );
+
   test("emails the person about a change, once per hour per token, and never about reads", async () => {
     const pat = await connectPerson();
     const listChangeMails = async () => {

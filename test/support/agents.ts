@@ -11,8 +11,11 @@ export interface CreatedToken {
 const tokenPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
 
 /** Creates a token for the owner of the session. */
-export const createTokenWith = (realm: Realm, session: { readonly cookie: string }, body: object = {}): Promise<TestResponse> =>
-  call(tokenPaths[realm], buildJsonRequest(body, session));
+export const createTokenWith = (
+  realm: Realm,
+  session: { readonly cookie: string; readonly "accept-language"?: string },
+  body: object = {},
+): Promise<TestResponse> => call(tokenPaths[realm], buildJsonRequest(body, session));
 
 /** Creates a token for the person with this email. The default is the consumer or business owner of the demo data. */
 export const createToken = async (

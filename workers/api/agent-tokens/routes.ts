@@ -232,7 +232,7 @@ agentTokenRoutes.openapi(createConsumerTokenRoute, async (c) => {
   const token = await createAgentToken(
     c.var.services,
     c.var.consumer,
-    { name: c.req.valid("json").name ?? null },
+    { name: c.req.valid("json").name ?? null, language: c.var.language },
     saveIdempotentResponse(c, 201, createdTokenToWire),
   );
   return respond(c, 201, token, createdTokenToWire);
@@ -251,7 +251,7 @@ agentTokenRoutes.openapi(createBusinessTokenRoute, async (c) => {
   const token = await createAgentToken(
     c.var.services,
     c.var.member,
-    { name: c.req.valid("json").name ?? null },
+    { name: c.req.valid("json").name ?? null, language: c.var.language },
     saveIdempotentResponse(c, 201, createdTokenToWire),
   );
   return respond(c, 201, token, createdTokenToWire);

@@ -9,6 +9,7 @@ import {
 } from "../../../core/agents/agent-token.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { shardOfId, generateId, generateSecret, type RandomBytes } from "../../../core/ids.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { parseLine } from "../../../core/text.ts";
 import { insertAgentToken, hasAgentToken, isDuplicateToken } from "../../../storage/agent-tokens.ts";
@@ -38,7 +39,7 @@ const deriveRandomBytes = async ({ vault }: Stores, principalId: string, formId:
 export const createAgentToken = async (
   services: WriteDependencies,
   session: Session,
-  request: { readonly name: string | null; readonly formId?: string },
+  request: { readonly name: string | null; readonly language: Language; readonly formId?: string },
   saveIdempotentResponse: SaveIdempotentResponse<CreatedAgentToken> = async () => [],
 ): Promise<Result<CreatedAgentToken, "invalid_request" | "token_limit" | "idempotency_conflict" | "unauthorized">> => {
   const name = parseLine("name", request.name, maxNameLength);
@@ -55,7 +56,12 @@ export const createAgentToken = async (
   const secret = generateSecret("pat_", shard, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifetimeMs };
   const db = services.shards.forId(session.userId);
-  const statements = await insertAgentToken(db, services.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
+  const statements = await insertAgentToken(db, services.vault, {
+    ...token,
+    businessId,
+    language: request.language,
+    tokenHash: sha256Hex(secret),
+  });
   const domainEvent = createTokenEvent(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
   const created: CreatedAgentToken = { ...token, secret, lastUsedDay: null, client: null };
   const savedResponse = await saveIdempotentResponse(created, hasAgentToken(id));

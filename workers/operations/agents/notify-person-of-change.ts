@@ -8,12 +8,12 @@ import type { ReadDependencies, WriteDependencies } from "../dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 const queueChangeMail = async (services: ReadDependencies, agent: Agent): Promise<void> => {
-  const { tokenId, ownerId } = agent;
+  const { tokenId, ownerId, language } = agent;
   const db = services.shards.forId(ownerId);
   const now = services.clock();
   const data = { tokenId, at: now };
   const onlyIf = hasTokenNoticeDue(tokenId, now);
-  const mail = await prepareMailToPerson(services, db, personFromAgent(agent).id, { template: "agent_changed", data, onlyIf });
+  const mail = await prepareMailToPerson(services, db, personFromAgent(agent).id, { template: "agent_changed", data, language, onlyIf });
   await batch(db, [...mail, markTokenNotified(db, tokenId, now), ...recordTokenUse(db, agent, now)]);
 };
 

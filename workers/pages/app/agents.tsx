@@ -119,9 +119,13 @@ const renderTokenSecret = (request: AppRequest, secret: string | null): Promise<
 };
 
 const handleCreateToken = async (request: AppFormRequest): Promise<Response> => {
-  const { services, session, form, messages } = request;
+  const { services, session, form, messages, language } = request;
   const typedName = form.get("name") ?? "";
-  const created = await createAgentToken(services, session, { name: typedName, formId: (form.get("once") ?? "").slice(0, 64) });
+  const created = await createAgentToken(services, session, {
+    name: typedName,
+    language,
+    formId: (form.get("once") ?? "").slice(0, 64),
+  });
   if (created.ok) return renderTokenSecret(request, created.value.secret);
   if (created.code === "idempotency_conflict") return renderTokenSecret(request, null);
   if (created.code === "unauthorized") return request.c.redirect("/app", 303); // the account was deleted in the meantime
