@@ -207,12 +207,8 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
     ],
     footer: [heading(text.wrongTitle, text.wrong), paragraph(reasons.account)],
   }),
-  share_expiring: (
-    { businessName, groups, until, isTomorrow, renewUrl, stopUrl },
-    text,
-    { createFacts, formatDay, formatGroups, reasons },
-  ) => ({
-    subject: isTomorrow ? text.subjectTomorrow : text.subjectWeek,
+  share_expiring: ({ businessName, groups, until, renewUrl, stopUrl }, text, { createFacts, formatDay, formatGroups, reasons }) => ({
+    subject: fill(text.subject, { date: formatDay(until) }),
     lines: [
       paragraph(text.intro, { business: bold(businessName), date: formatDay(until) }),
       createFacts(["details", formatGroups(groups)], ["sharedUntil", formatDay(until)]),

@@ -101,7 +101,7 @@ export interface MailData {
     readonly stopUrl: string;
     readonly appUrl: string;
   };
-  readonly share_expiring: ShareMailData & { readonly isTomorrow: boolean; readonly renewUrl: string; readonly stopUrl: string };
+  readonly share_expiring: ShareMailData & { readonly renewUrl: string; readonly stopUrl: string };
   /**
    * Sent to the person whose share was revoked. `by` is `address_owner` if the email address in it belongs to someone else, who ended it.
    */

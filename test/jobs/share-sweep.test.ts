@@ -86,6 +86,8 @@ describe("an expiring share", () => {
     expect(await readShareRow(share.id)).toEqual({ state: "expired", keyless: 1, next_due_at: null, copies: 0 });
     const mails = await listSubjectsTo(pat);
     expect(mails).toHaveLength(3); // the receipt and two warnings; the expiry itself sends no email
+    const endDate = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(end);
+    expect(mails.filter((subject) => subject === `Sharing with a business ends on ${endDate}`)).toHaveLength(2);
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM share_notices").first("n")).toBe(0);
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.history.map(({ type }: { type: string }) => type)).toEqual([
       "share.created",

@@ -123,7 +123,6 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
     template: "share_expiring",
     data: {
       ...shared,
-      isTomorrow: true,
       renewUrl: "https://app.example.com/app/shares/shr_00abc/renew",
       stopUrl: "https://app.example.com/stop/shr_00abc#t=token",
     },

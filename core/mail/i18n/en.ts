@@ -170,8 +170,7 @@ export const en = {
     wrong: "Use the link above to stop sharing.",
   },
   share_expiring: {
-    subjectTomorrow: "Sharing with a business ends tomorrow",
-    subjectWeek: "Sharing with a business ends in 7 days",
+    subject: "Sharing with a business ends on {date}",
     intro:
       "You’re sharing contact details with {business} until {date}. If you do nothing, sharing will end, and they’ll no longer be able to use your details.",
     action: "Renew sharing",

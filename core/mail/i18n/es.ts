@@ -171,8 +171,7 @@ export const es: MailMessages = {
     wrong: "Use el enlace de arriba para dejar de compartir.",
   },
   share_expiring: {
-    subjectTomorrow: "Mañana dejará de compartir sus datos con una empresa",
-    subjectWeek: "En 7 días dejará de compartir sus datos con una empresa",
+    subject: "El {date} dejará de compartir sus datos con una empresa",
     intro:
       "Usted comparte datos de contacto con {business} hasta el {date}. Si no hace nada, dejará de compartirlos y la empresa ya no podrá usarlos.",
     action: "Renovar el permiso",

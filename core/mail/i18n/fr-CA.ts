@@ -173,8 +173,7 @@ export const frCa: MailMessages = {
     wrong: "Utilisez le lien ci-dessus pour arrêter le partage.",
   },
   share_expiring: {
-    subjectTomorrow: "Le partage de vos coordonnées prend fin demain",
-    subjectWeek: "Le partage de vos coordonnées prend fin dans 7 jours",
+    subject: "Le partage de vos coordonnées prend fin le {date}",
     intro:
       "Vous partagez des coordonnées avec {business} jusqu’au {date}. Si vous ne faites rien, le partage prend fin et l’entreprise ne peut plus les utiliser.",
     action: "Renouveler le partage",

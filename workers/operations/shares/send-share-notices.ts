@@ -2,7 +2,7 @@
 import { shardOfId, type ConsumerId } from "../../../core/ids.ts";
 import type { TemplatedMail } from "../../../core/mail/templates.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
-import { dayMs, type Instant } from "../../../core/time.ts";
+import type { Instant } from "../../../core/time.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { insertMails, sealMail } from "../../../storage/outboxes/mail.ts";
 import { consumerEmailContext } from "../../../storage/people-contexts.ts";
@@ -19,12 +19,7 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { createRevokeUrl } from "./revoke-link.ts";
 
 /** Builds the email for a notice. Returns null if the notice no longer applies, because the share's state has changed. */
-const buildNoticeMail = async (
-  services: ReadDependencies,
-  { kind }: ShareNotice,
-  share: NoticedShare,
-  now: Instant,
-): Promise<TemplatedMail | null> => {
+const buildNoticeMail = async (services: ReadDependencies, { kind }: ShareNotice, share: NoticedShare): Promise<TemplatedMail | null> => {
   if (kind === "expiring") {
     if (share.status !== "active") return null;
     return {
@@ -33,7 +28,6 @@ const buildNoticeMail = async (
         businessName: share.businessName,
         groups: groupsFromKeys(share.scope),
         until: share.expiresAt,
-        isTomorrow: share.expiresAt - now <= dayMs,
         renewUrl: `${services.config.appUrl}/app/shares/${share.id}/renew`,
         stopUrl: await createRevokeUrl(services, share.id),
       },
@@ -80,7 +74,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
     const share = byId.get(notice.shareId);
     const consumerId = share?.consumerId ?? null;
     const address = consumerId === null ? undefined : await addressOf(consumerId);
-    const content = share === undefined || address === undefined ? null : await buildNoticeMail(services, notice, share, now);
+    const content = share === undefined || address === undefined ? null : await buildNoticeMail(services, notice, share);
     if (share === undefined || consumerId === null || address === undefined || content === null) return { notice, mail: null };
     const to = await services.vault.open(consumerEmailContext(consumerId), address);
     return { notice, mail: await sealMail(services.vault, { ...content, to, consumerId, language: share.language, now }) };
