@@ -76,6 +76,20 @@ describe("an expiring connection", () => {
     expect((await callTool(token, "svc_list_shares")).status).toBe(401);
   });
 
+  test("sends the email even if the emails for a page of earlier connections cannot be written", async () => {
+    const [damaged, other] = [createPersonEmail(), createPersonEmail()];
+    await connectClient(await signIn(damaged, "consumer"));
+    await env.DB.batch([
+      env.DB.prepare("UPDATE consumers SET email_sealed = 'damaged' WHERE id = (SELECT principal_id FROM agent_tokens)"),
+      env.DB.prepare(
+        "INSERT INTO agent_tokens (id, token_hash, realm, principal_id, created_at, expires_at, source, client_id, redirect_host) SELECT 'tok_' || value, value, realm, principal_id, created_at, expires_at - value, source, client_id, redirect_host FROM agent_tokens, json_each(?)",
+      ).bind(JSON.stringify(Array.from({ length: 50 }, (_, index) => index + 1))),
+    ]);
+    await connectClient(await signIn(other, "consumer"));
+    await runMinuteAt(startedAt + 84 * dayMs);
+    expect(await listWarningsTo(other)).toHaveLength(1);
+  });
+
   test("sends the email to the member who made it", async () => {
     await connectClient(await signIn(world.ownerEmail));
     const before = (await listWarningsTo(world.ownerEmail)).length;

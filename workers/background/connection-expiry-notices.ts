@@ -1,6 +1,7 @@
 // Emails people a week before an agent connection expires. A connection cannot be renewed, so the person must connect the agent again.
 import { expiryNoticeMs } from "../../core/agents/agent-token.ts";
 import { listExpiringConnections, hasExpiryNoticeDue, markExpiryNotified, type ExpiringConnection } from "../../storage/agent-tokens.ts";
+import type { Instant } from "../../core/time.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { runIsolated } from "../log.ts";
@@ -9,7 +10,7 @@ import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // the limit per shard per minute; it is enough because connections are created, and therefore expire, one by one
+const maxPerPage = 50;
 
 /** Writes the email and marks the connection as notified, in one batch. If two runs are concurrent, only one writes the email. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
@@ -31,11 +32,18 @@ const sendExpiryNotice = async (platform: Platform, db: Database, connection: Ex
   await batch(db, [...mail, markExpiryNotified(db, id, now)]);
 };
 
-/** Sends the notices that are due. A failed notice is retried after a minute and does not delay the others. */
+/** Sends the notices that are due, within the work budget. A failed notice is retried after a minute and does not delay the others. */
 export const sendConnectionExpiryNotices = (platform: Platform): Promise<void> =>
   forEachShard(platform, "connection-expiry-notices", async (db) => {
-    const now = platform.clock();
-    for (const connection of await listExpiringConnections(db, platform.vault, { from: now, until: now + expiryNoticeMs, max: maxPerRun }))
-      if (await platform.hasBudget())
+    const until = platform.clock() + expiryNoticeMs;
+    let from: Instant | undefined = platform.clock();
+    while (from !== undefined) {
+      const page = await listExpiringConnections(db, platform.vault, { from, until, max: maxPerPage });
+      for (const connection of page) {
+        if (!(await platform.hasBudget())) return;
         await runIsolated(platform, "connection-expiry-notices", () => sendExpiryNotice(platform, db, connection));
+      }
+      // Continue after the page even if every notice in it failed.
+      from = page.length < maxPerPage ? undefined : page.at(-1)?.expiresAt;
+    }
   });
