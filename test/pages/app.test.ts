@@ -354,6 +354,24 @@ describe("details", () => {
     expect(getPageText(await browser.open("/app/details"))).not.toContain("undo your last change");
   });
 
+  test("shows a phone number as it was written if only its spelling changes", async () => {
+    const pat = await signInPerson({ phone: "2025550123" });
+    const browser = openBrowserFor(pat);
+    const review = await browser.send(await browser.open("/app/details"), "/app/details", { phone: "+1 202 555 0123" });
+    expect(getPageText(parsePage(review))).toContain("Before: 2025550123After: +1 202 555 0123");
+  });
+
+  test("still offers to undo a change if undoing it was refused", async () => {
+    const pat = await signInPerson();
+    const page = await openBrowserFor(pat).open("/app/details");
+    const strict = openBrowserFor(pat, createServiceCall({ LIMIT_FIELD_CHANGES: "2/3600" }));
+    await strict.send(parsePage(await strict.send(page, "/app/details", { phone: "" })), "/app/details/save");
+    await pat.put("/v1/me/fields", { city: "Newtown" });
+    const saved = await strict.open("/app/details");
+    expect((await strict.send(saved, "/app/details/undo")).status).toBe(429);
+    expect(getPageText(await strict.open("/app/details"))).toContain("undo your last change");
+  });
+
   test("keeps the input and marks the field when a value is invalid", async () => {
     const pat = await signInPerson();
     const browser = openBrowserFor(pat);

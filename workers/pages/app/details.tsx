@@ -179,8 +179,11 @@ const renderReview = async (request: AppFormRequest): Promise<Response> => {
   }
   const { shares } = await listOwnShares(services, person);
   const { notified, notNotified } = findChangeRecipients(shares, changed);
+  const format = (fields: ContactFields): ContactFields => formatPhoneInFields(fields, services.formatPhone);
+  // If only the spelling of the phone number changed, the formatted numbers would be equal.
+  const isSameNumber = format(before).phone?.value === format(after).phone?.value;
   const valueIn = (fields: ContactFields, key: ContactKey) => {
-    const value = formatPhoneInFields(fields, services.formatPhone)[key]?.value;
+    const value = (isSameNumber ? fields : format(fields))[key]?.value;
     if (value === undefined) return <span class="quiet">{messages.emptyValue}</span>;
     return <VerbatimText text={key === "country" ? getCountryName(language, value) : value} />;
   };
@@ -261,10 +264,10 @@ const handleSave = async (request: AppFormRequest): Promise<Response> => {
 const handleUndo = async (request: AppFormRequest): Promise<Response> => {
   const { c } = request;
   const note = await openUndoNote(request);
-  deleteCookie(c, undoCookie, cookieOptions(c));
   if (note === null) return c.redirect("/app/details", 303);
   const applied = await applyFieldChanges(request, new Map(Object.entries(note.content) as [ContactKey, string | null][]));
-  if (applied instanceof Response) return applied;
+  if (applied instanceof Response) return applied; // the person can try again
+  deleteCookie(c, undoCookie, cookieOptions(c));
   await setFlash(request, { key: "undone" });
   return c.redirect("/app/details", 303);
 };
