@@ -1,4 +1,5 @@
 // Tests the consent sheet in a browser without scripts. Its steps are plain forms that redirect to the same URL.
+import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildJsonRequest, findEmailCode, clearCodes, signIn } from "../support/people.ts";
@@ -171,6 +172,35 @@ describe("the consent sheet", () => {
       codes.push(/data-code="([^"]+)"/.exec((await visitor.post(`/authorize/decide${search}`, form)).text)?.[1]);
     expect(new Set(codes).size).toBe(1);
     expect(codes[0]).toMatch(/^ac_00/);
+  });
+
+  test("asks the person to try again if the account changes during every attempt, and does not blame the business", async () => {
+    const search = searchFor(createVerifier());
+    const { visitor, decision } = await reachDecision(search);
+    let isGrant = false;
+    const database = {
+      prepare: (text: string) => {
+        isGrant ||= text.startsWith('insert into "shares"');
+        return env.DB.prepare(text);
+      },
+      withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
+      batch: async (statements: D1PreparedStatement[]) => {
+        if (isGrant) await env.DB.prepare("UPDATE businesses SET revision = revision + 1 WHERE id = ?").bind(world.acme.id).run();
+        isGrant = false;
+        return env.DB.batch(statements);
+      },
+    };
+    const response = await createServiceCall({ DB: database })(`/authorize/decide${search}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        "sec-fetch-site": "same-origin",
+        cookie: [...visitor.cookies].map((pair) => pair.join("=")).join("; "),
+      },
+      body: new URLSearchParams({ token: extractToken(decision) }).toString(),
+    });
+    expect([response.status, extractHeading(response)]).toEqual([503, "This page is unavailable right now"]);
+    expect(await countShares(visitor)).toBe(0);
   });
 
   test("P11: binds a decision to the request, the browser and the person that it was shown to", async () => {

@@ -49,7 +49,7 @@ import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
-import { handlePageError, renderStorageLimitReached } from "../shared/notice-pages.tsx";
+import { handlePageError, renderStorageLimitReached, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import { shorterDurationDays } from "../shared/share-options.ts";
 import {
   createFormHandlerFactory,
@@ -99,6 +99,7 @@ interface OpenedSheet {
  */
 const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   if (code === "rate_limited") return renderStorageLimitReached(c);
+  if (code === "storage_unavailable") return renderStorageUnavailable(c);
   c.set("refused", code);
   const messages = sheetMessages[getPageLanguage(c)];
   const toPage = (): Page => {
