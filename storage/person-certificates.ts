@@ -280,12 +280,16 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
 /** A withdrawal that the person requests in their account. */
 type OwnWithdrawal = AccountWithdrawal & { readonly consumerId: ConsumerId };
 
-/** Builds a condition that is true if no unfinished withdrawal in this shard covers everything that `work` covers. */
-const isNotCovered = ({ addressIndex, businessId: business }: AccountWithdrawal): SQL =>
+/** A withdrawal within this time of an unfinished one counts as a repetition of it. Later, the person can have given new consent. */
+const repetitionWindowMs = 10 * minuteMs;
+
+/** Builds a condition that is true if no recent unfinished withdrawal in this shard covers everything that `work` covers. */
+const isNotCovered = ({ addressIndex, businessId: business, withdrawnAt }: AccountWithdrawal): SQL =>
   notExistsIn(
     accountWithdrawals,
     hasIndex(accountWithdrawals.addressIndex, addressIndex),
     inArray(accountWithdrawals.businessId, business === null ? [""] : ["", business]),
+    gt(accountWithdrawals.withdrawnAt, withdrawnAt - repetitionWindowMs),
   );
 
 /**
@@ -309,7 +313,7 @@ const hasConsentToWithdraw = ({ addressIndex, consumerId, businessId: business, 
   return sql`(${existsIn(named, certificate)} or ${existsIn(shares, share)})`;
 };
 
-/** Returns true if the withdrawal has something to withdraw in this shard that no unfinished withdrawal covers yet. */
+/** Returns true if the withdrawal has something to withdraw in this shard that no recent unfinished withdrawal covers yet. */
 export const hasUncoveredConsent = async (db: Database, work: OwnWithdrawal): Promise<boolean> => {
   const [row] = await db
     .select({ has: sql<number>`${allOf(isNotCovered(work), hasConsentToWithdraw(work))}` })
@@ -320,7 +324,7 @@ export const hasUncoveredConsent = async (db: Database, work: OwnWithdrawal): Pr
 
 /**
  * Builds a condition for the email that confirms a withdrawal, in the batch that saves it in the person's shard. It is false if the request
- * only repeats an unfinished withdrawal, if there is nothing to withdraw, or if the account no longer exists. `hasElsewhere` is true if
+ * only repeats a recent unfinished withdrawal, if there is nothing to withdraw, or if the account no longer exists. `hasElsewhere` is true if
  * there is something to withdraw in another shard.
  */
 export const isConfirmable = (work: OwnWithdrawal, hasElsewhere: boolean): Condition =>

@@ -237,6 +237,29 @@ describe("POST /v1/me/certificates/withdraw", () => {
     expect(await listConfirmations(person)).toHaveLength(1);
   });
 
+  test("confirms a withdrawal again if it follows an unfinished one by more than ten minutes", async () => {
+    const person = await signInPerson({});
+    const unavailableDatabase = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
+    const { shards } = platform;
+    const listShards = () => shards.all().map(([id, db]) => [id, id === "01" ? unavailableDatabase : db] as const);
+    const withoutSecondShard = { shards: { ...shards, all: listShards } };
+    const withdrawAgain = async (): Promise<number> => {
+      await issueToNewPerson(buildSubmissionFor(person));
+      const request = buildJsonRequest({ scope: "everything" }, person.headers);
+      expect((await callWith(withoutSecondShard, "/v1/me/certificates/withdraw", request)).status).toBe(503);
+      return (await listConfirmations(person)).length;
+    };
+    expect([await withdrawAgain(), await withdrawAgain()]).toEqual([1, 1]);
+    const age = (minutes: number) =>
+      env.DB.prepare("UPDATE account_withdrawals SET withdrawn_at = withdrawn_at - ? WHERE for_all_shards = 1")
+        .bind(minutes * minuteMs)
+        .run();
+    await age(9);
+    expect(await withdrawAgain()).toBe(1);
+    await age(11);
+    expect(await withdrawAgain()).toBe(2);
+  });
+
   test("the job withdraws what is left in the person's shard while another shard does not respond", async () => {
     const person = await signInPerson({});
     const far = await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);

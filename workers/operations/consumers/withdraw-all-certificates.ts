@@ -165,7 +165,8 @@ const saveInOwnShard = async (
  * Withdraws every active certificate that names the person, from one business or from all businesses (`everybody`). Also ends the person's
  * shares with these businesses, and shares that other people made with the person's address. Returns `unauthorized` if the account no
  * longer exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable. A repeated
- * call continues the work. Emails one confirmation, and none if the call repeats an unfinished withdrawal or there is nothing to withdraw.
+ * call continues the work. Emails one confirmation, and none if the call repeats an unfinished withdrawal of the last ten minutes or there
+ * is nothing to withdraw.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,
