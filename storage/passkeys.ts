@@ -1,6 +1,6 @@
 // Passkeys of consumers and members, with the public keys that verify their signatures. SPEC Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
-import { maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
+import { defaultPasskeyName, maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
@@ -25,7 +25,8 @@ export const listPasskeysByUser = (db: Database, vault: Vault, user: string): Lo
     Promise.all(
       rows.map(async ({ nameSealed: sealed, ...row }) => ({
         ...row,
-        name: await vault.open(passkeyNameContext(row.id, user), sealed),
+        // If the name cannot be decrypted, the person can still see and remove the passkey.
+        name: await vault.open(passkeyNameContext(row.id, user), sealed).catch(() => defaultPasskeyName),
       })),
     ),
   );

@@ -34,6 +34,16 @@ export interface NewSession {
 export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
   vault.seal(deviceContext(sessionId), JSON.stringify(device));
 
+/**
+ * Decrypts the device. Returns null if it cannot be decrypted, so that the person can still see and end the session, and so that it does not
+ * affect other sessions.
+ */
+const openDevice = (vault: Vault, sessionId: string, sealed: string): Promise<Device | null> =>
+  vault.open(deviceContext(sessionId), sealed).then(
+    (text) => JSON.parse(text) as Device,
+    () => null,
+  );
+
 interface SessionOwner {
   readonly realm: Realm;
   readonly userId: string | SQL;
@@ -213,7 +223,7 @@ export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Se
     Promise.all(
       rows.map(async ({ deviceSealed: sealed, ...row }) => ({
         ...row,
-        device: sealed === null ? null : (JSON.parse(await vault.open(deviceContext(row.id), sealed)) as Device),
+        device: sealed === null ? null : await openDevice(vault, row.id, sealed),
       })),
     ),
   );

@@ -60,6 +60,9 @@ export interface VerifiedCredential extends PasskeyCredential {
   readonly backedUp: boolean;
 }
 
+/** The name of a passkey if neither the person nor the device provides one. */
+export const defaultPasskeyName = "Passkey";
+
 /** A passkey of an account, without its public key. Used to show the passkey to its owner and to register another one. */
 export interface Passkey {
   readonly id: string;

@@ -422,6 +422,13 @@ describe("POST /v1/auth/passkey/verify", () => {
 });
 
 describe("DELETE /v1/me/passkeys/{id}", () => {
+  test("removes a passkey whose name cannot be decrypted", async () => {
+    const me = { cookie: getCookie(await signInWithPasskey(await withPasskey())) };
+    await env.DB.prepare("UPDATE passkeys SET name_sealed = 'damaged'").run();
+    const [{ id, name }] = await list(me);
+    expect([name, describeOutcome(await remove(me, id))]).toEqual(["Passkey", "200 ok"]);
+  });
+
   test("removes the passkey with one audit entry, and keeps current sessions", async () => {
     const authenticator = await withPasskey();
     const me = { cookie: getCookie(await signInWithPasskey(authenticator)) };

@@ -132,6 +132,15 @@ describe("GET /v1/me/sessions", () => {
 });
 
 describe("P18: DELETE /v1/me/sessions", () => {
+  test("ends a session whose device cannot be decrypted", async () => {
+    const [phone, desk] = [await signInWith(iphone), await signInWith(firefox)];
+    const id = await readCurrentId(desk);
+    await env.DB.prepare("UPDATE sessions SET device_sealed = 'damaged' WHERE id = ?").bind(id).run();
+    expect((await list(phone)).map(({ device }) => device)).toEqual([null, { os: "iOS", browser: "Safari" }]);
+    expect(describeOutcome(await endSession(phone, id))).toBe("200 ok");
+    expect(await isSignedIn(desk)).toBe(false);
+  });
+
   test("ends another session immediately, with an audit entry", async () => {
     const lostPhone = await signInWith(iphone);
     const ownCookie = await signInWith(firefox);

@@ -24,8 +24,7 @@ const sessionListItemSchema = z
   .object({
     id: z.string().meta({ description: "ID of the session. Starts with `ssn_`. It is not a credential." }),
     device: z.object({ os: z.string().nullable(), browser: z.string().nullable() }).nullable().meta({
-      description:
-        "Operating system and browser, as reported by the browser. `null` for sessions that started before devices were recorded.",
+      description: "Operating system and browser, as reported by the browser. `null` if they are unknown.",
     }),
     created_at: timeSchema.meta({ description: "When the session started." }),
     expires_at: timeSchema.meta({ description: "When the session expires. Activity does not extend it." }),

@@ -1,6 +1,13 @@
 // Adds a passkey to a consumer's account or to a membership. This is the second step of registration.
 import { formatDeviceName, parseDevice } from "../../../core/access/device.ts";
-import { parseChallenge, maxPasskeys, type RelyingParty, type RegistrationResponse, type Passkey } from "../../../core/access/passkey.ts";
+import {
+  defaultPasskeyName,
+  parseChallenge,
+  maxPasskeys,
+  type RelyingParty,
+  type RegistrationResponse,
+  type Passkey,
+} from "../../../core/access/passkey.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateId, shardOfId, type ConsumerId } from "../../../core/ids.ts";
@@ -16,8 +23,6 @@ import type { SaveIdempotentResponse } from "./idempotency.ts";
 import { getSignedInUser } from "./get-signed-in-user.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 import { createCredentialDomainEvent } from "./own-credentials.ts";
-
-const defaultName = "Passkey";
 
 const accountPaths = { consumer: "/app/account", business: "/portal/account" } as const;
 
@@ -70,7 +75,7 @@ export const registerPasskey = async (
   const now = services.clock();
   const device = formatDeviceName(parseDevice(userAgent));
   const id = generateId("psk_", shardOfId(session.userId), services.random);
-  const passkey = { ...key, id, name: name.value ?? device ?? defaultName, transports: registration.response.transports ?? [] };
+  const passkey = { ...key, id, name: name.value ?? device ?? defaultPasskeyName, transports: registration.response.transports ?? [] };
   const db = services.shards.forId(session.userId);
   const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, userId: session.userId, now });
   const mail = await insertMail(db, vault, {
