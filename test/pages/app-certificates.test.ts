@@ -46,6 +46,19 @@ describe("consents given on forms", () => {
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("The business must stop contacting you by the end of");
   });
 
+  test("include shares in the number of consents that end with one form", async () => {
+    const person = await signInPerson();
+    const { share } = await grantShare(person);
+    const [first] = [await issueToNewPerson(buildCertificateInput(person)), await issueToNewPerson(buildCertificateInput(person))];
+    const browser = openBrowserFor(person);
+    const action = `${buildCertificatePath(first.certId)}/withdraw`;
+    const form = await browser.open(action);
+    expect(getPageText(form)).toContain("All consent you gave to Acme Solar LLC (3)");
+    await browser.send(form, action);
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("Your 3 consents have ended.");
+    expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.status).toBe("revoked");
+  });
+
   test("are listed for a person without shares; a person without consents gets an empty list", async () => {
     const person = await signInPerson({});
     expect(getPageText(await openBrowserFor(person).open("/app"))).toContain("No consents yet");

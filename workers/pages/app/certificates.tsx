@@ -11,9 +11,11 @@ import type { Instant } from "../../../core/time.ts";
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { countActiveCertificates } from "../../operations/consumers/count-active-certificates.ts";
+import { countOthersShares } from "../../operations/consumers/count-others-shares.ts";
 import { getCertificateNamingPerson } from "../../operations/consumers/get-certificate-naming-person.ts";
 import type { NamingBusinessPage } from "../../operations/consumers/list-businesses-naming-person.ts";
 import type { NamingCertificatePage } from "../../operations/consumers/list-certificates-naming-person.ts";
+import { listOwnSharesWithBusiness } from "../../operations/consumers/list-own-shares.ts";
 import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all-certificates.ts";
 import { withdrawOwnCertificate } from "../../operations/consumers/withdraw-own-certificate.ts";
 import { withdrawOwnFromEntities } from "../../operations/consumers/withdraw-own-from-entities.ts";
@@ -312,7 +314,13 @@ const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCer
   const messages = request.messages.certificates;
   const path = certificatePath(certificate.id);
   const business = certificate.businessName;
-  const activeCount = await countActiveCertificates(services, person, certificate.businessId);
+  const { businessId } = certificate;
+  const [activeCertificates, shares, others] = await Promise.all([
+    countActiveCertificates(services, person, businessId),
+    listOwnSharesWithBusiness(services, person, businessId),
+    countOthersShares(services, person, businessId),
+  ]);
+  const activeShares = shares.filter(({ status }) => status === "active").length + (others?.activeOthersShares ?? 0);
   return renderConfirmPage(
     request,
     {
@@ -344,9 +352,9 @@ const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCer
         </ConfirmCard>
       ),
     },
-    activeCount > 1 && (
+    activeCertificates > 1 && (
       <fieldset class="option">
-        <ScopeChoice business={business} count={activeCount} />
+        <ScopeChoice business={business} count={activeCertificates + activeShares} />
       </fieldset>
     ),
   );
@@ -376,8 +384,8 @@ const handleWithdraw = async (request: AppFormRequest, { id, businessId }: Publi
   if (form.get("scope") === "business") {
     const withdrawn = await withdrawAllCertificates(services, person, { businessId }, request.language);
     if (withdrawn.ok) {
-      const { withdrawn: count, isPending, withdrawnAt } = withdrawn.value;
-      await setEndedFlash(request, { count, isPending, date: getCeaseDeadline(withdrawnAt) });
+      const { withdrawn: certificates, sharesEnded, isPending, withdrawnAt } = withdrawn.value;
+      await setEndedFlash(request, { count: certificates + sharesEnded, isPending, date: getCeaseDeadline(withdrawnAt) });
     }
     return c.redirect(`/app/with/${businessId}`, 303);
   }

@@ -153,8 +153,8 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
 };
 
 /**
- * Lets the person withdraw consent for all of their certificates with the business, or only for this one. `count` is the number of these
- * certificates, if known.
+ * Lets the person withdraw all consent given to the business, or only this certificate's. `count` is the number of active certificates and
+ * shares that the first choice ends, if known.
  */
 export const ScopeChoice: FC<{ business: string; count?: number }> = ({ business, count }) => {
   const { messages, language } = usePageContext();
