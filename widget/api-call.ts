@@ -16,7 +16,10 @@ export function callApi<T>(url: string, request: RequestInit, budgetMs: number, 
       resolve({ problem: { code: "timeout" } });
       controller.abort();
     }, budgetMs);
-    post(url, Object.assign({ signal: controller.signal }, request), requiredKey).then(resolve, reject);
+    post(url, Object.assign({ method: "POST", credentials: "omit", signal: controller.signal }, request), requiredKey).then(
+      resolve,
+      reject,
+    );
   });
   return result.catch(() => ({ problem: { code: "network" } }));
 }
@@ -24,7 +27,7 @@ export function callApi<T>(url: string, request: RequestInit, budgetMs: number, 
 async function post<T>(url: string, request: RequestInit, requiredKey: keyof T): Promise<ApiResult<T>> {
   // A string body without a content type is sent as text/plain, which needs no preflight. `keepalive` is not set, because the browser would
   // not cancel a keepalive request on abort. The API could then issue a certificate for a form that was sent without one.
-  const response = await fetch(url, Object.assign({ method: "POST", credentials: "omit" }, request));
+  const response = await fetch(url, request);
   return parseApiResponse(response, await response.text(), requiredKey);
 }
 

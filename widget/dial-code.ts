@@ -20,8 +20,8 @@ const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
  */
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
-/** Matches a number of at least five digits, in any script, that has no country code. `\p{Sm}` is a plus sign of any width. */
-const numberPattern = /^(?!\(?(\p{Sm}|00))(\P{Nd}*\p{Nd}){5}/u;
+/** Matches a number of at least five digits, in any script, that has no country code. Plus signs and zeros can have any width. */
+const numberPattern = /^(?!\(?(\p{Sm}|[0\uff10]{2}))(\P{Nd}*\p{Nd}){5}/u;
 
 /**
  * Returns the number with the dial code of the picker next to its control. Returns the number as typed if it has a country code, is not a

@@ -1,16 +1,10 @@
 // A submission's contact fields. Controls are identified before they are read: except for the country picker of a phone field
 // (dial-code.ts), the value of a control without a field key is never read.
 
-import { guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
+import { fieldKeyPattern, guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
 import { addDialCode } from "./dial-code.ts";
 import { getControls, queryPage } from "./native-form.ts";
-
-/** The API's rule for field keys. The API refuses the whole certificate if one key is invalid. */
-const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
-
-// Phone numbers copied from contact apps often contain invisible direction marks, which the API would replace with U+FFFD. Joiners (U+200C,
-// U+200D) are part of some scripts and of emoji, so they stay.
-const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+import { removeInvisible } from "./text.ts";
 
 export type FieldMap = [selector: string, key: string][];
 
@@ -79,7 +73,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
  * field is also filled in, this control's number is sent as `mobile`.
  */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
-  return key === "phone" && rank > 1 && /mobil|cell|movil/i.test(control.name + control.id);
+  return key === "phone" && rank > 1 && /mobil|cel|movil/i.test(control.name + control.id);
 }
 
 export interface IdentifiedControl {
@@ -128,15 +122,13 @@ function getControlText(control: HTMLInputElement): string {
   // The API replaces control characters with U+FFFD, so the lines of a textarea are joined here. The `value` of a list is only its first
   // selected option.
   const { selectedOptions } = control as unknown as Partial<HTMLSelectElement>;
-  return [...(selectedOptions || [control])]
-    .map((part) => String(part.value || ""))
-    .join(", ")
-    .replace(invisibleCharacters, "")
+  const text = [...(selectedOptions || [control])].map((part) => part.value || "").join(", ");
+  return removeInvisible(text)
     .replace(/[\t\r\n]+/g, " ")
     .trim();
 }
 
 /** Returns whether the value fits a guessed key. For example, the value "weekly" from a "contact by email" list is not an email address. */
 function isPlausible(key: string, value: string): boolean {
-  return key === "email" ? /@/.test(value) : key !== "phone" || /\p{Nd}/u.test(value);
+  return key === "email" ? /@/.test(value) : key !== "phone" || /(\P{Nd}*\p{Nd}){5}/u.test(value);
 }

@@ -11,7 +11,15 @@ import { dispatchSvcEvent } from "./events.ts";
 import { Misconfiguration, warnAboutRefusal, warnOwner } from "./misconfiguration.ts";
 import { callForm, queryPage } from "./native-form.ts";
 import { captureFormState, resubmitForm } from "./resubmission.ts";
-import { type Submission, getCurrentValues, forgetAttempt, forgetClicks, recordClick, buildSubmission } from "./submission.ts";
+import {
+  type Submission,
+  findConsentBoxes,
+  getCurrentValues,
+  forgetAttempt,
+  forgetClicks,
+  recordClick,
+  buildSubmission,
+} from "./submission.ts";
 
 export type GetConfigs = () => Config[];
 
@@ -92,7 +100,7 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
 function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   const config = isForm(box.form) && findConfig(box.form, configs);
   try {
-    if (config && box.matches(String(config.options.checkboxSelector))) recordDisclosure(box.form, config.options);
+    if (config && findConsentBoxes(box.form, config).includes(box)) recordDisclosure(box.form, config.options);
   } catch {
     // An invalid selector is reported later, when the form is submitted.
   }

@@ -32,5 +32,5 @@ export function selectElements(selector: string, option: string): HTMLInputEleme
 
 /** Warns about a refusal whose cause the page's owner can correct. */
 export function warnAboutRefusal(code: string): void {
-  if (/^(client_not_found|(origin|page_url)_not_verified|plan_required)$/.test(code)) warnOwner(`refused: ${code}`);
+  if (/^(client_not_|plan_)|_not_verified$/.test(code)) warnOwner(`refused: ${code}`);
 }

@@ -12,7 +12,7 @@ export function callForm<K extends FormMethod>(
   method: K,
   ...args: Parameters<HTMLFormElement[K]>
 ): ReturnType<HTMLFormElement[K]> {
-  return Reflect.apply(formPrototype[method], form, args);
+  return (formPrototype[method] as (...args: Parameters<HTMLFormElement[K]>) => ReturnType<HTMLFormElement[K]>).call(form, ...args);
 }
 
 /** Returns all listed controls of the form, including controls elsewhere on the page that refer to it with `form=`. */

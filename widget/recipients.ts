@@ -1,6 +1,7 @@
 // The recipients that the page lists and the recipients that the visitor accepted. No code in this folder sets `checked`.
 
 import { filterByForm, queryPage } from "./native-form.ts";
+import { toLine } from "./text.ts";
 
 export interface RecipientChoices {
   entities_accepted: string[];
@@ -45,13 +46,4 @@ export function collectRecipients(form: HTMLFormElement, entities: string[]): Re
 // it.
 function normalizeName(name: string): string {
   return toLine(name).normalize();
-}
-
-/**
- * Returns the text as one line without invisible characters, because the API refuses them. An attribute that spans several lines of HTML
- * has line breaks, and a pasted name can have a soft hyphen. Keeps the joiners and variation selectors that names and emoji need.
- */
-export function toLine(text: string): string {
-  const line = text.replace(/\s*[\t-\r\u2028\u2029]\s*/g, " ");
-  return line.replace(/(?!\p{Join_C}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\p{DI}\p{Cc}\p{Cf}\p{Cs}]/gu, "").trim();
 }

@@ -45,14 +45,12 @@ export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
 
 /**
  * Submits with a clone of the button. Used if the button was removed or moved, or is no longer a submit button. The clone has the same
- * name, value and form* attributes.
+ * attributes, except for `form`.
  */
 function submitWithClone(form: HTMLFormElement, button: HTMLButtonElement): void {
   const clone = button.cloneNode() as HTMLButtonElement;
   if (clone.type === "button") clone.type = "submit";
   clone.removeAttribute("form");
-  clone.removeAttribute("id");
-  clone.hidden = true;
   clone.disabled = false;
   callForm(form, "appendChild", clone);
   callForm(form, "requestSubmit", clone);

@@ -6,7 +6,8 @@ import { getDisclosure, replaceRefusedCharacters } from "./disclosure.ts";
 import { collectFields } from "./fields.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 import { filterByForm, getControls } from "./native-form.ts";
-import { isChecked, collectRecipients, toLine } from "./recipients.ts";
+import { isChecked, collectRecipients } from "./recipients.ts";
+import { toLine } from "./text.ts";
 
 export const widgetVersion = "1.2.0";
 
@@ -56,10 +57,17 @@ export function getCurrentValues(form: HTMLFormElement, config: Config): string 
   }
 }
 
-/** Finds the consent boxes. Returns an empty list if the page configures none: submitting the form is then the consent. */
-function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
+/**
+ * Finds the consent boxes. If the selector matches a label, returns the label's box. Returns an empty list if the page configures none:
+ * submitting the form is then the consent.
+ */
+export function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];
-  const boxes = filterByForm(form, selectElements(options.checkboxSelector, "checkbox"));
+  const selected: (HTMLInputElement & { control?: HTMLInputElement | null })[] = selectElements(options.checkboxSelector, "checkbox");
+  const boxes = filterByForm(
+    form,
+    selected.map((each) => each.control || each),
+  );
   if (!boxes.length) throw new Misconfiguration("data-checkbox-selector matches nothing in the form: correct it");
   return boxes;
 }
@@ -141,10 +149,7 @@ export function forgetAttempt(form: HTMLFormElement): void {
   attemptsByForm.delete(form);
 }
 
-/** Generates a version 4 UUID. crypto.randomUUID is missing on plain http pages. */
+/** Generates a version 4 UUID. The URL of a blob ends with one. crypto.randomUUID is missing on plain http pages. */
 function generateUuid(): string {
-  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
-  const hex = bytes.map((byte) => (byte + 256).toString(16).slice(1)).join("");
-  // Digit 13 contains the version, and digit 17 contains the variant. The other 120 of the 128 bits stay random.
-  return hex.replace(/(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");
+  return URL.createObjectURL(new Blob()).slice(-36);
 }

@@ -11,14 +11,17 @@ export interface NamedControl {
   matches(selector: string): boolean;
 }
 
-const phonePattern = /phone|\btel\b|telefon|\bmobil|\bcell\b|\bmovil|contact num/;
+/** The API's rule for field keys. The API refuses the whole certificate if one key is invalid or reserved. */
+export const fieldKeyPattern = /^(?!(constructor|prototype)$)[a-z][a-z0-9_]{0,39}$/;
+
+const phonePattern = /phone|\btel\b|telefo+n|\bmobil|\bcel(l|ular)\b|\bmovil|\bhandy(n|\b)|contact num/;
 
 // The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. The same
 // table is used for autocomplete tokens (address-level2 is a city, address-level1 is a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
-  ["email", /email|\be mail|courriel|correo|\bmail$/],
+  ["email", /email|\be mail|courriel|correo|\bmail\b/],
   ["phone", phonePattern],
-  ["full_name", /first\b.*\blast|full ?name|nom et/],
+  ["full_name", /first\b.*\blast|full ?name|nom et|vor(name)? und|nombre y/],
   ["first_name", /\b(first|given|fore|f|vor) ?name|^first$|prenom/],
   ["last_name", /\b(last|family|sur|l|nach) ?name|^last$|apellido|famille/],
   ["zip", /\b(zip|post ?code|postal|plz)/],
@@ -38,7 +41,7 @@ const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|p
 const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
 
 const secretHintPattern =
-  /\bpass(w|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc |\bcc(num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec/;
+  /\bpass(w|e\b|code|phrase)|\bpwd|\bpin\b|\botp\b|one ?time|\bcv[vc]|security code|\bcc( |num|name|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec|karten ?n|kreditk|\bcarte [bd]|de (la )?carte|tarjeta|contrasen/;
 
 /**
  * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a
@@ -50,11 +53,7 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
   // control's own attributes suggest a field, the label is therefore ignored.
   const ownHints = hints.slice(0, 5);
   const relevant = ownHints.some((hint) => guessKeyFromHint(hint)) ? ownHints : hints;
-  return (
-    (/^(hidden|file|password)$/.test(control.type) && !isFullNumber) ||
-    control.matches(":disabled") ||
-    relevant.some((hint) => secretHintPattern.test(normalizeHint(hint)))
-  );
+  return (/^(hidden|file|password)$/.test(control.type) && !isFullNumber) || control.matches(":disabled") || relevant.some(isSecret);
 }
 
 /**
@@ -68,8 +67,8 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
 
 /**
  * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
- * aria-label. The type `tel` counts like every other type only if another hint names a phone. Otherwise, it comes last, because some
- * forms use it only to show a number pad, for example for an amount or a card number.
+ * aria-label. The type `tel` counts like every other type only if another hint names a contact field. Otherwise, it comes last, because
+ * some forms use it only to show a number pad, for example for an amount or a card number.
  */
 export function collectHints(control: NamedControl, labelText: string | null | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
@@ -96,20 +95,26 @@ export function collectHints(control: NamedControl, labelText: string | null | u
     attribute("placeholder"),
     attribute("aria-label"),
   ];
+  // Many pages set new-password on ordinary fields, because browsers then do not autofill them.
+  if (/^new-p/i.test(token) && hints.some(guessKeyFromHint)) hints[0] = "";
   // An input for a ZIP code, a one-time code or part of a phone number, such as an extension, can also have this type.
   if (isTel && !phonePartPattern.test(normalizeHint([token, name, control.id].join())))
-    hints[hints.some(namesPhone) && !hints.some((hint) => secretHintPattern.test(normalizeHint(hint)) && !namesPhone(hint)) ? 1 : 8] =
-      "tel";
+    hints[hints.some(namesContact) && !hints.some(isSecret) ? 1 : 8] = "tel";
   return hints;
 }
 
 /**
- * Returns true if the hint names a phone before any punctuation, such as "Mobile (we text you a one-time code)", and no secret, such as
- * "Mobile banking PIN".
+ * Returns true if the hint names a phone or an email address before any punctuation, such as "Mobile (we text you a one-time code)", and no
+ * secret, such as "Mobile banking PIN". Names and IDs contain no spaces, so "phone.pin" is not split.
  */
-function namesPhone(hint: string): boolean {
-  const text = normalizeHint(hint.split(/ [-\u2013\u2014]|[(:;,.?]/)[0]);
-  return phonePattern.test(text) && !secretHintPattern.test(text);
+function namesContact(hint: string): boolean {
+  const text = normalizeHint(hint.split(/\s[-\u2013\u2014]|\(|[:;,.?]\s/)[0]);
+  return (/\be ?mail/.test(text) || phonePattern.test(text)) && !secretHintPattern.test(text);
+}
+
+/** Returns true if the hint says that the control may contain a secret. */
+function isSecret(hint: string): boolean {
+  return secretHintPattern.test(normalizeHint(hint)) && !namesContact(hint);
 }
 
 function guessKeyFromHint(hint?: string): string {

@@ -1,7 +1,7 @@
 // Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. Guesses fields as the page script does, so the
 // preview matches what the script will collect.
 import { normalizeRecipientName } from "../certificates/recipients.ts";
-import { guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
+import { fieldKeyPattern, guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
 import type { FormControl, FormPage, FormText, PageForm } from "../forms/form-page.ts";
 import { validateMultilineText } from "../text.ts";
 
@@ -55,7 +55,6 @@ export const isOffLimitsControl = (control: FormControl): boolean => {
 };
 
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
-const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
 // The confidence for ranks 1 to 10: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label, and
 // the type "tel". Rank 0 is not used here.

@@ -118,6 +118,13 @@ describe("a control is recognized by", () => {
     ["label in French, of the family name", '<label>Nom de famille <input name="f7"></label>', "last_name"],
     ["label in German", '<label>Straße <input name="f7"></label>', "address_line1"],
     ["label in Spanish", '<label>Código postal <input name="f7"></label>', "zip"],
+    ["label in German, of the whole name", '<label>Vor- und Nachname <input name="f7"></label>', "full_name"],
+    ["label in Spanish, of the whole name", '<label>Nombre y apellidos <input name="f7"></label>', "full_name"],
+    ["label in German, of a mobile phone", '<label>Handynummer <input name="f7"></label>', "phone", "0170 1234567"],
+    ["label in Spanish, of a mobile phone", '<label>Celular <input name="f7"></label>', "phone", "55 1234 5678"],
+    ["label in Dutch, of a phone", '<label>Telefoonnummer <input name="f7"></label>', "phone", "06 12345678"],
+    ['name "mail_address", which is no street address', '<input name="mail_address">', "email", "a@b.example"],
+    ["part of a phone number, which is not a phone number", '<input name="phone1">', undefined, "202"],
     [
       "label that is a whole sentence: not at all",
       '<label>By giving us your phone number here you agree that we may call you <input name="f7"></label>',
@@ -179,6 +186,24 @@ describe("among several controls", () => {
     ],
   ])("an input of type tel is the phone by %s", async (_hint, controls) => {
     expect(await readFields(controls.replace('type="tel"', 'type="tel" value="5550101"'))).toEqual({ phone: "5550101" });
+  });
+
+  it.each([
+    ["names", '<input name="email"><input type="tel" name="tel-7"><input name="city">'],
+    ["types and IDs", '<input type="email" name="f1"><input id="phone"><input id="city">'],
+    [
+      "labels",
+      '<label>E-Mail <input name="f1"></label><label>Phone <input type="tel" name="f2"></label><label>City <input name="f3"></label>',
+    ],
+  ])("autocomplete=new-password does not hide fields that are recognized by their %s", async (_hints, controls) => {
+    const values = ["a@b.example", "5550101", "Reno"];
+    const filled = controls.replaceAll("<input", () => `<input autocomplete="new-password" value="${values.shift()}"`);
+    expect(await readFields(filled)).toEqual({ email: "a@b.example", phone: "5550101", city: "Reno" });
+  });
+
+  it("a control with a key that the API reserves is left out", async () => {
+    const controls = `<input data-svc-field="constructor" value="Acme"><input data-svc-field="prototype" value="2"><input name="zip" value="1">`;
+    expect(await readFields(controls)).toEqual({ zip: "1" });
   });
 
   it("an empty control is skipped, so a honeypot is never used", async () => {
@@ -282,6 +307,15 @@ describe("never read, not even when mapped", () => {
     ],
     ["a one-time code by label", '<label>Mobile OTP <input type="tel" name="f9"></label>'],
     ["a one-time code that was sent to a phone", '<label>One-time code that we sent to your phone <input type="tel" name="f9"></label>'],
+    ["a card number by label, in German", '<label>Kartennummer <input type="tel" name="f9"></label>'],
+    ["a credit card by label, in German", '<label>Kreditkarte <input type="tel" name="f9"></label>'],
+    ["a card number by label, in French", '<label>Numéro de carte <input type="tel" name="f9"></label>'],
+    ["a credit card by label, in French", '<label>Carte bancaire <input type="tel" name="f9"></label>'],
+    ["a card number by label, in Spanish", '<label>Número de tarjeta <input type="tel" name="f9"></label>'],
+    ["a visible password by label, in French", '<label>Mot de passe <input name="f9"></label>'],
+    ["a visible password by label, in Spanish", '<label>Contraseña <input name="f9"></label>'],
+    ["a new password by label", '<label>Password for your email account <input name="f9" autocomplete="new-password"></label>'],
+    ["a PIN by ID", '<input id="phone.pin">'],
     ["a social security number by name", '<input name="ssn">'],
     ["a social security number by label", '<label>Social Security Number <input name="field_9"></label>'],
     ["a PIN by placeholder", '<input name="field_9" placeholder="PIN">'],
@@ -322,12 +356,18 @@ describe("never read, not even when mapped", () => {
     ["a credit card", '<label>Phone – no credit card required <input type="tel" name="field_3"></label>'],
     ["a social security number", '<label>Phone number (never your SSN) <input type="tel" name="field_3" data-svc-field="phone"></label>'],
     ["an OTP", '<label>Cell – for the OTP <input type="tel" name="f1"></label>'],
+    ["an SSN, in a text field", '<label>Phone (no SSN) <input name="f1"></label>'],
     [
       "a one-time code in a whole paragraph",
       '<label>Phone * By giving your number, you agree to receive texts, including one-time passcodes <input type="tel" name="f1"></label>',
     ],
   ])("a phone whose label mentions %s is still a phone", async (_secret, markup) => {
     expect(await readFields(markup.replace("<input", '<input value="5550100"'))).toEqual({ phone: "5550100" });
+  });
+
+  it("an email address whose label mentions a one-time code is still an email address", async () => {
+    const label = '<label>Email (we send a one-time code) <input name="input_2" value="a@b.example"></label>';
+    expect(await readFields(label)).toEqual({ email: "a@b.example" });
   });
 });
 
@@ -343,6 +383,7 @@ describe("values", () => {
       '<input name="phone" value="\u202a+1 202 555 0123\u202c">',
       { phone: "+1 202 555 0123" },
     ],
+    ["lose other characters that no one can see", '<input name="city" value="Se\u3164oul\u034f">', { city: "Seoul" }],
     ["of a mapped textarea become one line", '<textarea data-svc-field="message">a\n b</textarea>', { message: "a  b" }],
     [
       "that are not an email address are not treated as one",
@@ -509,6 +550,17 @@ describe("the disclosure", () => {
     await visit.close();
   });
 
+  it("of an earlier step is the one that was displayed when the box was checked whose label is selected", async () => {
+    const html = buildWizard('<label for="consent">Yes</label><p id="terms">I agree.</p>');
+    const visit = await world.visit({ html, widget: { "data-checkbox-selector": "label" } });
+    await press(visit.page, "#consent");
+    await toSecondStep(visit.page);
+    await press(visit.page, "#send");
+    await visit.submitted();
+    expect(visit.calls[0]!.body).toMatchObject({ disclosure_text: "I agree.", presentation: { opt_in_type: "manual" } });
+    await visit.close();
+  });
+
   it("of an earlier step is not certified after a reset, even if a script checks the box again", async () => {
     const visit = await world.visit({ html: buildWizard('<p id="terms">I agree.</p>') });
     await press(visit.page, "#consent");
@@ -578,6 +630,12 @@ describe("the consent box", () => {
     ["as a radio button", '<input type="radio" class="c" checked>', "pre_selected"],
     ["that cannot be changed", '<input type="checkbox" class="c" checked disabled>', "non_interactive"],
     ["tied by form=", '</form><input type="checkbox" form="this" class="c" checked><form>', "pre_selected"],
+    ["whose label is selected", '<label class="c"><input type="checkbox" checked> I agree</label>', "pre_selected"],
+    [
+      "whose separate label is selected",
+      '<label class="c" for="box">I agree</label><input type="checkbox" id="box" checked>',
+      "pre_selected",
+    ],
     ["ticked twice", '<input type="checkbox" class="c" checked><input type="checkbox" class="c" checked>', "pre_selected"],
   ])("%s certifies, and the evidence says how it was checked", async (_what, markup, optIn) => {
     expect(getOptInType(await withBox(markup))).toBe(optIn);
@@ -616,6 +674,7 @@ describe("the consent box", () => {
 
   it.each([
     ["unticked", '<input type="checkbox" class="c">'],
+    ["unticked, whose label is selected", '<label class="c"><input type="checkbox"> I agree</label>'],
     ["half ticked", '<input type="checkbox" class="c" checked><input type="checkbox" class="c">'],
     ["unticked, with an outdated ARIA state", '<input type="checkbox" aria-checked="true" class="c">'],
     ["of ARIA unticked", '<div role="checkbox" aria-checked="false" class="c"></div>'],

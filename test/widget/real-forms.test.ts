@@ -137,6 +137,11 @@ describe("a number is sent as typed", () => {
       `<select name="code"><option>+1</option></select>${buildPhoneInput("＋41 79 123 45 67")}`,
       "＋41 79 123 45 67",
     ],
+    [
+      "that starts with 00 in full width",
+      `<select name="code"><option>+1</option></select>${buildPhoneInput("００41 79 123 45 67")}`,
+      "００41 79 123 45 67",
+    ],
     ["without a picker", buildPhoneInput("(202) 555-0123"), "(202) 555-0123"],
     ["beside a list of something else", `<select name="guests"><option>+1 guest</option></select>${buildPhoneInput()}`, "079 123 45 67"],
     [
