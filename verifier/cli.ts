@@ -40,16 +40,16 @@ interface CliOptions {
   readonly json: boolean;
 }
 
-const parseRequirement = (text: string): Pick<CliOptions, "requiresTimestamp" | "witnessMin"> => {
-  let requiresTimestamp = false;
-  let witnessMin = 0;
+/** Adds the requirements in `text` to those of earlier options. */
+const addRequirements = (text: string, options: CliOptions): CliOptions => {
+  let { requiresTimestamp, witnessMin } = options;
   for (const requirement of text.split(",")) {
     const [, count] = /^witness=([1-9][0-9]?)$/.exec(requirement) ?? [];
     if (requirement === "tsa") requiresTimestamp = true;
-    else if (count !== undefined) witnessMin = Number(count);
+    else if (count !== undefined) witnessMin = Math.max(witnessMin, Number(count));
     else throw new UsageError(`--require takes tsa and witness=<n>, not "${requirement}"`);
   }
-  return { requiresTimestamp, witnessMin };
+  return { ...options, requiresTimestamp, witnessMin };
 };
 
 const parseArguments = (args: readonly string[]): CliOptions | "help" => {
@@ -64,7 +64,7 @@ const parseArguments = (args: readonly string[]): CliOptions | "help" => {
     if (argument === "--help" || argument === "-h") return "help";
     if (argument === "--json") options = { ...options, json: true };
     else if (argument === "--trust") options = { ...options, trust: takeValue(argument) };
-    else if (argument === "--require") options = { ...options, ...parseRequirement(takeValue(argument)) };
+    else if (argument === "--require") options = addRequirements(takeValue(argument), options);
     else if (argument === "--expect-fingerprint") options = { ...options, expectedFingerprint: takeValue(argument).toLowerCase() };
     else if (argument.startsWith("-")) throw new UsageError(`unknown option ${argument}`);
     else if (options.pack !== "") throw new UsageError("only one pack at a time is accepted");

@@ -73,6 +73,12 @@ describe("svc-verify", () => {
     ["no trust of the reader's own", 3, ["pack.zip"], /INCOMPLETE.*\n {2}trust:/],
     ["a required witness that is missing", 3, ["plain.zip", "--trust", "plain-trust.json", "--require", "witness=1"], /attest\.cosign/],
     ["a required timestamp that is missing", 3, ["plain.zip", "--trust", "plain-trust.json", "--require", "tsa"], /attest\.tsa/],
+    [
+      "a required timestamp that is missing, and a second --require",
+      3,
+      ["plain.zip", "--trust", "plain-trust.json", "--require", "tsa", "--require", "witness=1"],
+      /INCOMPLETE.*\n(?: {2}.*\n)* {2}attest\.tsa/,
+    ],
     ["a file that is not a pack", 1, ["trust.json", ...trusted], /zip\.structure/],
   ])("with %s exits with %d", (_, code, args, expected) => {
     const { status, stdout } = run(...args);
