@@ -328,6 +328,17 @@ describe("POST /v1/sandbox/clock", () => {
   });
 });
 
+/** Copies a test share in the database. */
+const copyTestShare = async (id: string, copies: number): Promise<void> => {
+  const same = `business_id, business_name, client_id, environment, state, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at, stored_at,
+    expires_at, next_due_at, fields_revision, fingerprint, subject_hash, signature, signature_kid, key_sealed, language`;
+  const filled = `INSERT INTO shares (id, changed_by, ${same}) SELECT 'shr_fill' || substr(?2, -6) || value, 'fill', ${same}
+    FROM (SELECT ${same} FROM shares WHERE id = ?2), json_each(?1)`;
+  await env.DB.prepare(filled)
+    .bind(JSON.stringify(Array.from({ length: copies }, (_, at) => at)), id)
+    .run();
+};
+
 describe("POST /v1/sandbox/trigger", () => {
   test.each([
     ["share.created", "active"],
@@ -352,6 +363,15 @@ describe("POST /v1/sandbox/trigger", () => {
     const update = async () => (await trigger({ type: "consumer.updated.phone", share_id: id })).body.data.event.data;
     expect(await update()).toEqual({ phone: "+12025550199" });
     expect(await update()).toEqual({ phone: "+12025550123" });
+  });
+
+  test("returns the event of the share even if 600 other shares expire before it", async () => {
+    const { share: created } = await grantTestShare({ duration_days: 1 });
+    await copyTestShare(created.id, 600);
+    const triggered = await trigger({ type: "share.expired" });
+    expect(describeOutcome(triggered)).toBe("200 ok");
+    const { share: expired, event } = triggered.body.data;
+    expect([expired.status, event.type, event.share_id]).toEqual(["expired", "share.expired", expired.id]);
   });
 
   test("refuses impossible events and changes nothing", async () => {
@@ -386,13 +406,7 @@ describe("POST /v1/sandbox/trigger", () => {
 
 test("POST /v1/share/sandbox-consent returns 429 past the limit of active shares, until a reset", async () => {
   const { share: created } = await grantTestShare();
-  const same = `business_id, business_name, client_id, environment, state, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at, stored_at,
-    expires_at, next_due_at, fields_revision, fingerprint, subject_hash, signature, signature_kid, key_sealed, language`;
-  const filled = `INSERT INTO shares (id, changed_by, ${same}) SELECT 'shr_fill' || value, 'fill', ${same}
-    FROM (SELECT ${same} FROM shares WHERE id = ?2), json_each(?1)`;
-  await env.DB.prepare(filled)
-    .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), created.id)
-    .run();
+  await copyTestShare(created.id, 9_999);
   await env.DB.exec("DELETE FROM record_usage"); // resets the count for the 30-day record limit, which another test covers
   const full = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(createVerifier(), { client_id: clientId })));
   expect([describeOutcome(full), full.headers.get("retry-after")]).toEqual(["429 rate_limited", "60"]);

@@ -108,6 +108,24 @@ const performTriggerAction = async (
 };
 
 /**
+ * Returns the share's newest event of this type after the cursor, or undefined if there is none. Reads every page, because a moved clock can
+ * cause events of 10,000 shares.
+ */
+const findNewestEvent = async (
+  services: SandboxWriteDependencies,
+  tester: SandboxActor,
+  { type, shareId, after }: { readonly type: EventType; readonly shareId: ShareId; readonly after: number },
+): Promise<TriggeredEvent["event"] | undefined> => {
+  let newest: TriggeredEvent["event"] | undefined;
+  for (let cursor = after, hasMore = true; hasMore; ) {
+    const page = await getEventFeed(services, tester, { cursor, limit: 500, types: [type] });
+    newest = page.events.findLast((event) => event.shareId === shareId) ?? newest;
+    ({ nextCursor: cursor, hasMore } = page);
+  }
+  return newest;
+};
+
+/**
  * Triggers the event, and returns the event and its share in the new state. Returns `invalid_request` if `shareId` or `fields` do not match
  * the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event is not in
  * the event sequence afterward.
@@ -135,8 +153,7 @@ export const triggerEvent = async (
   const acted = await performTriggerAction(services, tester, request, requestId);
   if (!acted.ok) return acted;
   await sequence.drain();
-  const page = await getEventFeed(services, tester, { cursor: head, limit: 500, types: [request.type] });
-  const event = page.events.findLast(({ shareId }) => shareId === acted.value);
+  const event = await findNewestEvent(services, tester, { type: request.type, shareId: acted.value, after: head });
   const db = services.shards.forId(business.id);
   const found = await findChangeableShare(db, acted.value, { businessId: business.id, environment: "sandbox" }, services.clock());
   return event === undefined || found === null ? refuse("storage_unavailable") : ok({ share: found.share, event });
