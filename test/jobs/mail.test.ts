@@ -301,6 +301,7 @@ describe("a mail provider over HTTPS", () => {
     [403, "later"],
     [404, "later"],
     [405, "later"],
+    [409, "later"],
     [422, "refused"],
     [429, "later"],
     [500, "later"],

@@ -58,6 +58,9 @@ const maxResponseBytes = 65_536; // the response must be read to the end, but it
 /** Errors that an operator must fix: a wrong token, URL or sender, or an unpaid account. The email stays queued. */
 const operatorFaults: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);
 
+/** The provider may still be processing an earlier attempt to send the email. It has the same idempotency key. */
+const idempotencyConflict = 409;
+
 export const createHttpMailer = (
   provider: { readonly url: string; readonly token: string } & MailCapabilities,
   send: SendRequest = (request) => fetch(request),
@@ -76,7 +79,7 @@ export const createHttpMailer = (
     if (!sent.ok) return "later";
     const { status } = sent.response;
     if (status >= 200 && status < 300) return "accepted";
-    if (status < 400 || operatorFaults.has(status)) return "later";
+    if (status < 400 || status === idempotencyConflict || operatorFaults.has(status)) return "later";
     return failureFromResponse(sent.response, () => 0).kind === "permanent" ? "refused" : "later";
   }, provider),
 });
