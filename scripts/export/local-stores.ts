@@ -79,13 +79,18 @@ export interface StoredText {
 const getTextsPath = (stateDir: string, namespace: string): string =>
   join(stateDir, "v3", "kv", textsClass, `${computeObjectId(textsClass, namespace)}.sqlite`);
 
-/** Yields the keys and values in KV, one after another. */
+/**
+ * Yields the keys and values in KV, one after another. Omits entries that expire, because they are temporary copies and records, and the
+ * runtime keeps some of them after they have expired.
+ */
 export function* readTexts(stateDir: string, namespace: string): Generator<StoredText> {
   const path = getTextsPath(stateDir, namespace);
   if (!existsSync(path)) return;
   const database = openForReading(path);
   try {
-    for (const { key, blob_id: blobId } of database.prepare("SELECT key, blob_id FROM _mf_entries ORDER BY key").iterate())
+    for (const { key, blob_id: blobId } of database
+      .prepare("SELECT key, blob_id FROM _mf_entries WHERE expiration IS NULL ORDER BY key")
+      .iterate())
       yield { key: String(key), bytes: readFileSync(join(stateDir, "v3", "kv", namespace, "blobs", String(blobId))) };
   } finally {
     database.close();
