@@ -4,7 +4,7 @@
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
 import { isConsistent } from "../../core/ledger/merkle.ts";
-import { createCosignatureLine, parseNote, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
+import { createCosignatureLine, memoizeNoteCrypto, parseNote, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
 import { parseAddCheckpointRequest, sizeMediaType, type AddCheckpointRequest } from "../../core/ledger/witness.ts";
 import { secondMs, type Clock } from "../../core/time.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
@@ -44,7 +44,8 @@ export const cosignCheckpoint = async (
   if (request === null || claimed === null) return textResponse(400, "The body must have an old size, a proof and a checkpoint.\n");
   const keys = await listKeys(claimed.origin);
   if (keys.length === 0) return textResponse(404, "This witness does not cosign for this log.\n");
-  const verdict = await verifyCheckpoint(noteCrypto, request.checkpoint, { origin: claimed.origin, keys });
+  // Anyone can repeat one signature on up to 100 lines. It is checked only once.
+  const verdict = await verifyCheckpoint(memoizeNoteCrypto(noteCrypto), request.checkpoint, { origin: claimed.origin, keys });
   if (!verdict.ok) return textResponse(403, "The checkpoint must be signed by the log it names.\n");
   if (request.oldSize > claimed.size) return textResponse(400, "The old size must not be larger than the size of the checkpoint.\n");
   // Nothing is awaited between reading the last size and saving the new one, so two concurrent requests cannot both extend the same tree.

@@ -1,7 +1,7 @@
 // Tests the embedded ledger as the audit log's witness: it does not cosign a log that was reset to an earlier state or that shows two
 // histories.
 import { env } from "cloudflare:workers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { ShardId } from "../../core/ids.ts";
@@ -91,6 +91,23 @@ describe("cosigning the audit log", () => {
     expect(await send(call, await request(20, 20, fork))).toMatchObject({ status: 409, text: "20\n" });
     expect((await send(call, await request(20, 30, fork))).status).toBe(422);
     expect((await send(call, await request(20, 30))).status).toBe(200);
+  });
+
+  test("checks a signature that is repeated on 100 lines only once", async () => {
+    const call = createLedger();
+    const verify = vi.spyOn(crypto.subtle, "verify");
+    const body = await request(0, 20);
+    const [line = ""] = body.split("\n").slice(-2);
+    const repeated = `${body}${`${line}\n`.repeat(99)}`;
+    const verifications = async (sent: string): Promise<number> => {
+      verify.mockClear();
+      expect((await send(call, sent)).status).toBe(200);
+      return verify.mock.calls.length;
+    };
+    const once = await verifications(body);
+    expect(once).toBe(1);
+    expect(await verifications(repeated.replace("old 0", "old 20"))).toBe(once);
+    verify.mockRestore();
   });
 
   test("returns 422 for a proof that does not connect the trees", async () => {
