@@ -53,7 +53,7 @@ const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId
   const [payloads, waiting, anchor = null] = await combineLookups(db, [
     listCommittedPayloads(db, services.vault, chain.tag, recorded),
     listWaitingEntries(db, { auditLog: chain.auditLog, chainTag: chain.tag, max: maxPending }),
-    ...(page === null ? [] : [findNewestCheckpointAnchor(db, services.getLedgerId(page.proof.origin), page.proof.origin)]),
+    ...(page === null ? [] : [findNewestCheckpointAnchor(db, services.getLedgerId(firstShard), page.proof.origin)]),
   ]);
   return { payloads, waiting, anchor };
 };
