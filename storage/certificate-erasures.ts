@@ -27,22 +27,45 @@ import {
   withdrawalWork,
 } from "./schema.ts";
 
-const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
+const { id, businessId, status, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
+
+/** Builds a condition that is true if no withdrawal is being applied to the person's certificates. An erasure would hide them from it. */
+const hasNoUnfinishedWithdrawal = (): SQL => {
+  const { addressIndex, businessId: ofBusiness } = accountWithdrawals;
+  const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
+  return allOf(
+    notExistsIn(withdrawalWork, eq(withdrawalWork.businessId, businessId), isOfPerson),
+    notExistsIn(accountWithdrawals, sql`${ofBusiness} in (${businessId}, '')`, hasAddress(sql`${addressIndex}`)),
+  );
+};
+
+export interface CertificateToErase {
+  readonly certificate: ErasableCertificate;
+  readonly erasedAt: Instant | null;
+  /** True if the certificate is active and a withdrawal is being applied to the person's certificates. */
+  readonly mayBeWithdrawn: boolean;
+}
 
 /** Finds a certificate to erase. Returns null if the certificate is unknown or belongs to another business. */
 export const findErasableCertificate = async (
   db: Database,
   ref: { readonly certId: CertId; readonly businessId: BusinessId },
-): Promise<{ readonly certificate: ErasableCertificate; readonly erasedAt: Instant | null } | null> => {
+): Promise<CertificateToErase | null> => {
   const row = await db
-    .select({ id, fingerprint, chain: businessChainFields, erasedAt: subjectErasedAt })
+    .select({
+      id,
+      fingerprint,
+      chain: businessChainFields,
+      erasedAt: subjectErasedAt,
+      mayBeWithdrawn: sql`${status} = 'active' and not (${hasNoUnfinishedWithdrawal()})`.mapWith(Boolean),
+    })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, businessId))
     .where(allOf(eq(id, ref.certId), eq(businessId, ref.businessId)))
     .get();
   if (row === undefined) return null;
-  const { erasedAt, ...certificate } = row;
-  return { certificate, erasedAt };
+  const { erasedAt, mayBeWithdrawn, ...certificate } = row;
+  return { certificate, erasedAt, mayBeWithdrawn };
 };
 
 /**
@@ -98,20 +121,8 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
  */
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 
-/**
- * Builds a condition that is true if a certificate must be erased now. A certificate is not erased while a withdrawal is being applied to
- * the person's certificates.
- */
-const isErasureDue = (now: Instant) => {
-  const { addressIndex, businessId: ofBusiness } = accountWithdrawals;
-  const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
-  return allOf(
-    isNull(subjectErasedAt),
-    sql`${erasableAt} <= ${now}`,
-    notExistsIn(withdrawalWork, eq(withdrawalWork.businessId, businessId), isOfPerson),
-    notExistsIn(accountWithdrawals, sql`${ofBusiness} in (${businessId}, '')`, hasAddress(sql`${addressIndex}`)),
-  );
-};
+/** Builds a condition that is true if a certificate must be erased now. */
+const isErasureDue = (now: Instant): SQL => allOf(isNull(subjectErasedAt), sql`${erasableAt} <= ${now}`, hasNoUnfinishedWithdrawal());
 
 /** The number of blocks that one query reads. Each has at most 2,000 certificates. */
 const maxBlocks = 4;

@@ -22,6 +22,7 @@ import {
   issueToNewPerson,
   buildJsonPost,
   listLinkTokens,
+  withdrawCertificate,
 } from "../support/withdrawal.ts";
 import {
   call,
@@ -271,6 +272,33 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
     expect(await collectOutcomes(requestErasure(certId, undefined, { as: world.otherOwnerEmail }))).toEqual(["404 cert_not_found"]);
     expect(await collectOutcomes(requestErasure("cc_00000000000000000000000000"))).toEqual(["404 cert_not_found"]);
     expect((await readVerification(certId)).subject_erased_at).toBeNull();
+  });
+
+  test.each([
+    ["the business", world.acme.id],
+    ["every business", ""],
+  ])("waits while a withdrawal from %s is applied to the person's active certificates", async (_, businessId) => {
+    const [active, revoked] = [await issueToNewPerson(), await issueToNewPerson()];
+    await withdrawCertificate(revoked);
+    for (const { certId } of [active, revoked])
+      await env.DB.prepare(
+        `INSERT INTO account_withdrawals (address_index, business_id, withdrawn_at, next_at)
+         SELECT email_indexes ->> 0, ?, 1, 9e15 FROM certificates WHERE id = ?`,
+      )
+        .bind(businessId, certId)
+        .run();
+    const refused = await requestErasure(active.certId);
+    expect([refused.status, refused.body.error]).toEqual([
+      503,
+      {
+        code: "storage_unavailable",
+        message: "A withdrawal of this person's consent is being processed. Try again in a minute.",
+      },
+    ]);
+    expect((await readVerification(active.certId)).subject_erased_at).toBeNull();
+    expect((await requestErasure(revoked.certId)).status).toBe(200);
+    await env.DB.exec("DELETE FROM account_withdrawals");
+    expect((await requestErasure(active.certId)).status).toBe(200);
   });
 
   test("R6: cannot be undone, done in part or done twice by any statement", async () => {

@@ -319,7 +319,10 @@ const eraseSubjectRoute = createRoute({
       () => getCertificateExamples().erasedSubject,
     ),
   },
-  when: wire.certificateNotFoundRefusal,
+  when: {
+    ...wire.certificateNotFoundRefusal,
+    storage_unavailable: "A database did not respond, or a withdrawal of the person's consent is still being processed.",
+  },
 });
 
 export const certificateRoutes = createApi();

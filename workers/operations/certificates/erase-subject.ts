@@ -17,19 +17,21 @@ export interface ErasedSubject {
 /**
  * Irreversibly erases the personal data in a certificate: values, salts and evidence. Hashes, status and times stay, so the fingerprint can
  * still be verified. A repeated call returns the first result. Returns `cert_not_found` for unknown certificates and other businesses'
- * certificates.
+ * certificates, and `storage_unavailable` while a withdrawal is being applied to the person's certificates.
  */
 export const eraseSubject = async (
   services: CertificateWriteDependencies,
   member: MemberSession,
   certId: CertId,
   reason: ErasureReason | null,
-): Promise<Result<ErasedSubject, "cert_not_found">> => {
+): Promise<Result<ErasedSubject, "cert_not_found" | "storage_unavailable">> => {
   const db = services.shards.forId(certId);
   const load = () => findErasableCertificate(db, { certId, businessId: member.business.id });
   const found = await findOrPlace(services, certId, load);
   if (found === null) return refuse("cert_not_found");
   if (found.erasedAt !== null) return ok({ certId, erasedAt: found.erasedAt });
+  if (found.mayBeWithdrawn)
+    return refuse("storage_unavailable", "A withdrawal of this person's consent is being processed. Try again in a minute.");
 
   const now = services.clock();
   const domainEvent = createErasureEvent(found.certificate, { reason, actor: { kind: "member", id: member.userId }, now });
