@@ -241,7 +241,7 @@ describe("consents", () => {
     const path = `/app/shares/${share.id}/renew`;
     const confirmationPage = await browser.open(path);
     expect(confirmationPage.text).not.toContain("checked");
-    expect(getPageText(confirmationPage)).toMatch(/Email: \S+ \(shared until now\).*Name: Pat Example \(not shared yet\)/);
+    expect(getPageText(confirmationPage)).toMatch(/Email: \S+ \(currently shared\).*Name: Pat Example \(not shared yet\)/);
     const { form } = parseFormFields(confirmationPage, path) as { form: string };
     const nothing = await browser.post(path, { form });
     expect([nothing.status, nothing.text.includes("Choose at least one detail to share")]).toEqual([400, true]);
@@ -293,9 +293,9 @@ describe("the form that renews a share", () => {
   });
 
   test.each([
-    [1, "en", "(1 day, as before)"],
-    [2, "en", "(2 days, as before)"],
-    [1, "es", "(1 día, como antes)"],
+    [1, "en", "(1 day)"],
+    [2, "en", "(2 days)"],
+    [1, "es", "(1 día)"],
   ])("offers the earlier duration: %i in %s", async (days, language, text) => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: days });

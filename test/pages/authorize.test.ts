@@ -114,6 +114,11 @@ describe("the consent sheet", () => {
     expect([laterResponse.status, extractHeading(laterResponse)]).toEqual([409, "You already responded"]);
   });
 
+  test("writes the duration of a share of one day in the singular", async () => {
+    const { decision } = await reachDecision(searchFor(createVerifier(), { duration_days: "1" }));
+    expect(decision.text).toMatch(/<option value="asked">[^<]+ \(1 day\)<\/option>/);
+  });
+
   test("shows a name as it was written, and an address with commas", async () => {
     const search = searchFor(createVerifier(), { scope: "name address" });
     const { visitor, decision } = await reachDecision(search);

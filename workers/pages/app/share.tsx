@@ -17,14 +17,14 @@ import {
   type FieldGroup,
 } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
-import { dayMs, type Instant } from "../../../core/time.ts";
+import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getContactFields } from "../../operations/consumers/get-contact-fields.ts";
 import { getOwnShare, type OwnShare } from "../../operations/shares/get-own-share.ts";
 import { renewShare } from "../../operations/shares/renew-share.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
-import { shorterDurationDays } from "../shared/share-options.ts";
+import { formatDuration, shorterDurationDays } from "../shared/share-options.ts";
 import { EnterButton } from "../shared/enter-button.tsx";
 import { ChoiceField, OptionalLabel, TextField } from "../shared/form-fields.tsx";
 import type { AppMessages } from "../i18n/app.ts";
@@ -325,10 +325,6 @@ const renderRenewForm = (
 ): Promise<Response> => {
   const { messages, language, now } = request;
   const { share, disclosureText } = ownShare;
-  const durationValues = (days: number): { days: string; date: string } => ({
-    days: String(days),
-    date: formatDay(language, now + days * dayMs),
-  });
   return renderConfirmPage(
     request,
     {
@@ -361,21 +357,19 @@ const renderRenewForm = (
           >
             {messages.groups[group]}
             {messages.colon} <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
-            <span class="quiet">({isNew ? messages.isNew : messages.sharedUntilNow})</span>
+            <span class="quiet">({isNew ? messages.isNew : messages.isShared})</span>
           </ChoiceField>
         ))}
       </fieldset>
       <div class="field">
         <label for="days">{messages.renewUntil}</label>
         <select id="days" name="days">
-          <option value="before">
-            {formatMessage(share.durationDays === 1 ? messages.asBeforeOne : messages.asBefore, durationValues(share.durationDays))}
-          </option>
+          <option value="before">{formatDuration(language, now, share.durationDays)}</option>
           {shorterDurationDays
             .filter((days) => days < share.durationDays)
             .map((days) => (
               <option value={String(days)} selected={form?.get("days") === String(days)}>
-                {formatMessage(messages.shorter, durationValues(days))}
+                {formatDuration(language, now, days)}
               </option>
             ))}
         </select>

@@ -12,11 +12,10 @@ import {
 import { fieldLabels, groupLabels } from "../../../core/shares/labels.ts";
 import { personaNames } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
-import { dayMs, type Instant } from "../../../core/time.ts";
-import { shorterDurationDays } from "../shared/share-options.ts";
+import type { Instant } from "../../../core/time.ts";
+import { formatDuration, shorterDurationDays } from "../shared/share-options.ts";
 import { EnterButton } from "../shared/enter-button.tsx";
 import { ChoiceField, ContactField, SubmitButton } from "../shared/form-fields.tsx";
-import { appMessages } from "../i18n/app.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import type { Page } from "../shared/layout.tsx";
 import { BusinessMessage, formatDay, formatMessage, Icon, IconList, Notice } from "../shared/components.tsx";
@@ -186,16 +185,14 @@ const Duration: FC<{ review: Review }> = ({ review: { view, choices, now } }) =>
   const { request, messages, language } = view;
   const shorter = shorterDurationDays.filter((days) => days < request.durationDays);
   const chosen = shorter.find((days) => String(days) === choices.get("days"));
-  const format = (days: number): string =>
-    formatMessage(appMessages[language].shorter, { days: String(days), date: formatDay(language, now + days * dayMs) });
   return (
     <div class="field">
       <label for="days">{messages.shareUntil}</label>
       <select id="days" name="days">
-        <option value="asked">{format(request.durationDays)}</option>
+        <option value="asked">{formatDuration(language, now, request.durationDays)}</option>
         {shorter.map((days) => (
           <option value={String(days)} selected={days === chosen}>
-            {format(days)}
+            {formatDuration(language, now, days)}
           </option>
         ))}
       </select>
