@@ -598,13 +598,15 @@ test("shows the phone number of a business in its international form, however it
   expect(extractWords((await openPage(other, "/portal/settings")).document)).toContain("+1 800 356 9377");
 });
 
-test("keeps the input of the whole profile when one field is invalid", async () => {
+test("keeps the input of the whole profile and focuses the invalid field", async () => {
   const bad = await submitForm(other, "/portal/settings", "/portal/settings/profile", {
     contact_email: "none",
     legal_name: "Portal Pages Inc",
   });
   expect([bad.status, bad.text.includes("Portal Pages Inc")]).toEqual([400, true]);
-  expect(parsePage(bad).text).toContain('aria-invalid="true"');
+  expect([...bad.text.matchAll(/<[^>]* autofocus[^>]*>/g)].map(String)).toEqual([
+    expect.stringMatching(/^<input id="contact_email".* aria-invalid="true"/),
+  ]);
   const saved = await submitForm(other, "/portal/settings", "/portal/settings/profile", { legal_name: "Portal Pages Inc" });
   expect(describeRedirect(saved)).toBe("303 /portal/settings?done=saved");
   expect((await openPage(other, "/portal/settings")).text).toContain("Portal Pages Inc");

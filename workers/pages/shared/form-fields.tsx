@@ -29,7 +29,10 @@ interface TextFieldProps extends FieldProps, Omit<InputProps, "id" | "label"> {
   readonly options?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An input with its label, hint and error. Screen readers read the hint and the error as the input's description. */
+/**
+ * An input with its label, hint and error. Screen readers read the hint and the error as the input's description. An input with an error
+ * takes the focus, so that the browser scrolls to it.
+ */
 export const TextField: FC<TextFieldProps> = ({
   id,
   label,
@@ -51,6 +54,7 @@ export const TextField: FC<TextFieldProps> = ({
     class: classes,
     name,
     ...more,
+    autofocus: error !== undefined,
     "aria-describedby": described || undefined,
     "aria-invalid": error === undefined ? undefined : ("true" as const),
   };
