@@ -512,6 +512,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       await sendRequest(`/c/${id}`, html);
       await sendRequest(`/c/${id}/`, html);
       await sendRequest(`/c/${id}/withdraw`, html);
+      await sendRequest(`/c/${id}/withdraw/confirm`, html);
     }
     const person = createBrowserSession("", sendRequest);
     await clearCodes();
@@ -630,6 +631,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     const path = buildAuthorizePath(client);
     const search = path.slice("/oauth/authorize".length);
     await sendRequest(path);
+    await sendRequest(`/oauth/authorize/email${search}`);
     await clearCodes();
     const response = await sendRequest(`/oauth/authorize/email${search}`, buildForm({ email: world.consumerEmail, as: "consumer" }));
     const back = response.headers.get("location") ?? "";
