@@ -1,5 +1,6 @@
 // Tests `npm run doctor`, including its deployment checks, against a running service.
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,6 +12,7 @@ import { resolveDeployment } from "../../scripts/deploy/config.ts";
 import { generateDeploymentSecrets, getSecretsPath, writeSecrets } from "../../scripts/deploy/secrets.ts";
 import { checkOptions, checkSecrets, checkService, checkSettings } from "../../scripts/doctor/deployment.ts";
 import type { Finding } from "../../scripts/doctor/finding.ts";
+import { noteKeyPair } from "../../scripts/note-secret.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 const deployment = resolveDeployment({ production: {} }, "production", { domain: "acme-solar.test" });
@@ -77,6 +79,17 @@ describe("the settings of a deployment", () => {
     expect(await checkSettings(misconfigured, { ...secrets, INDEX_KEY: "short" })).toMatchObject({
       level: "fail",
       text: 'Settings or secrets are invalid: INDEX_KEY, ALERT_FULL_SHARD="60.5" (must be a whole number from 0).',
+    });
+  });
+
+  test("are valid for an external ledger even if the secret with its name is not on this machine", async () => {
+    const ledgerOrigin = "ledger.acme-solar.test/ledger/2026h2";
+    const settings = { LEDGER_URL: `https://${ledgerOrigin}`, LEDGER_VKEYS: noteKeyPair(ledgerOrigin, randomBytes(32)).vkey };
+    const external = resolveDeployment({ production: { settings } }, "production", { domain: "acme-solar.test" });
+    expect(await checkSettings(external, null)).toMatchObject({ level: "ok" });
+    expect(await checkSettings(external, { LEDGER_ORIGIN: "ledger.acme-solar.test/ledger/2027h1" })).toMatchObject({
+      level: "fail",
+      text: "Settings or secrets are invalid: LEDGER_VKEYS.",
     });
   });
 });
