@@ -5,6 +5,7 @@ const isMistake = (error: Error): boolean =>
   !("code" in error) && [TypeError, RangeError, ReferenceError, SyntaxError].some((type) => error instanceof type);
 
 process.on("uncaughtException", (error) => {
-  console.error(error instanceof Error && !isMistake(error) ? error.message : error);
+  // An error that combines several others, such as those of all addresses of a host, has no message of its own.
+  console.error(error instanceof Error && error.message !== "" && !isMistake(error) ? error.message : error);
   process.exit(1);
 });

@@ -34,7 +34,7 @@ if (!isInstalled()) {
 }
 
 const [command, ...args] = process.argv.slice(2);
-const child = spawn(node, ["--import", join(root, "scripts", "report-errors.ts"), join(root, "scripts", `${command}.ts`), ...args], {
+const child = spawn(node, ["--import", "./scripts/report-errors.ts", join(root, "scripts", `${command}.ts`), ...args], {
   cwd: root,
   stdio: "inherit",
   env: {
