@@ -21,6 +21,8 @@ export interface Program {
   readonly kill: () => Promise<void>;
 }
 
+const maxPrinted = 2_000; // characters of a program's output to keep, in case it ends
+
 const running = new Set<ChildProcess>();
 const killTree = (child: ChildProcess): void => {
   if (!running.delete(child)) return;
@@ -47,12 +49,12 @@ export const startProgram = async (
   const readyLine = await new Promise<string>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream as NodeJS.ReadableStream }).on("line", (line) => {
-        printed += `${line}\n`;
+        printed = `${printed}${line}\n`.slice(-maxPrinted);
         if (ready.test(line)) resolve(line);
       });
     void ended.then(() => {
       if (!running.delete(child)) return; // `kill` ended the program on purpose
-      console.error(`peers: ${args.join(" ")} ended: ${printed.slice(-2_000)}`);
+      console.error(`peers: ${args.join(" ")} ended: ${printed}`);
       reject(new Error("peers: a program ended"));
     });
   });
