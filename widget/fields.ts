@@ -130,5 +130,5 @@ function getControlText(control: HTMLInputElement): string {
 
 /** Returns whether the value fits a guessed key. For example, the value "weekly" from a "contact by email" list is not an email address. */
 function isPlausible(key: string, value: string): boolean {
-  return key === "email" ? /@/.test(value) : key !== "phone" || /(\P{Nd}*\p{Nd}){5}/u.test(value);
+  return key === "email" ? /@/.test(value) : key !== "phone" || /^(\P{Nd}*\p{Nd}){5}/u.test(value);
 }

@@ -19,7 +19,7 @@ const phonePattern = /phone|\btel\b|telefo+n|\bmobil|\bcel(l|ular)\b|\bmovil|\bh
 // The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. The same
 // table is used for autocomplete tokens (address-level2 is a city, address-level1 is a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
-  ["email", /email|\be mail|courriel|correo|\bmail\b/],
+  ["email", /email|\be mail|courriel|correo|\bmail( a\w+)?$/],
   ["phone", phonePattern],
   ["full_name", /first\b.*\blast|full ?name|nom et|vor(name)? und|nombre y/],
   ["first_name", /\b(first|given|fore|f|vor) ?name|^first$|prenom/],
@@ -52,7 +52,7 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
   // The label of a control named "mobile" may say "we text you a one-time code", which would make the control look like a secret. If the
   // control's own attributes suggest a field, the label is therefore ignored.
   const ownHints = hints.slice(0, 5);
-  const relevant = ownHints.some((hint) => guessKeyFromHint(hint)) ? ownHints : hints;
+  const relevant = ownHints.some(guessKeyFromHint) ? ownHints : hints;
   return (/^(hidden|file|password)$/.test(control.type) && !isFullNumber) || control.matches(":disabled") || relevant.some(isSecret);
 }
 
@@ -61,14 +61,14 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
  * `autocomplete`.
  */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
-  const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
+  const rank = hints.findIndex(guessKeyFromHint);
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 
 /**
  * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
- * aria-label. The type `tel` counts like every other type only if another hint names a contact field. Otherwise, it comes last, because
- * some forms use it only to show a number pad, for example for an amount or a card number.
+ * aria-label. The type `tel` counts like every other type only if another hint names a phone. Otherwise, it comes last, because some
+ * forms use it only to show a number pad, for example for an amount or a card number.
  */
 export function collectHints(control: NamedControl, labelText: string | null | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
@@ -99,22 +99,27 @@ export function collectHints(control: NamedControl, labelText: string | null | u
   if (/^new-p/i.test(token) && hints.some(guessKeyFromHint)) hints[0] = "";
   // An input for a ZIP code, a one-time code or part of a phone number, such as an extension, can also have this type.
   if (isTel && !phonePartPattern.test(normalizeHint([token, name, control.id].join())))
-    hints[hints.some(namesContact) && !hints.some(isSecret) ? 1 : 8] = "tel";
+    hints[hints.some((hint) => phonePattern.test(getTitle(hint))) && !hints.some(isSecret) ? 1 : 8] = "tel";
   return hints;
 }
 
 /**
- * Returns true if the hint names a phone or an email address before any punctuation, such as "Mobile (we text you a one-time code)", and no
- * secret, such as "Mobile banking PIN". Names and IDs contain no spaces, so "phone.pin" is not split.
+ * Returns the part of the hint before any punctuation, such as "mobile" in "Mobile (we text you a one-time code)". Names and IDs contain no
+ * spaces, so "phone.pin" is not split.
  */
-function namesContact(hint: string): boolean {
-  const text = normalizeHint(hint.split(/\s[-\u2013\u2014]|\(|[:;,.?]\s/)[0]);
-  return (/\be ?mail/.test(text) || phonePattern.test(text)) && !secretHintPattern.test(text);
+function getTitle(hint: string): string {
+  return normalizeHint(hint.split(/\s[-\u2013\u2014]|\(|[:;,.?]\s/)[0]);
 }
 
-/** Returns true if the hint says that the control may contain a secret. */
+/**
+ * Returns true if the hint says that the control may contain a secret, such as "Mobile banking PIN". A secret that is mentioned after the
+ * title of a phone or an email address does not count.
+ */
 function isSecret(hint: string): boolean {
-  return secretHintPattern.test(normalizeHint(hint)) && !namesContact(hint);
+  const title = getTitle(hint);
+  // The first two patterns are those of an email address and a phone.
+  const isContact = fieldKeyPatterns.slice(0, 2).some(([, pattern]) => pattern.test(title));
+  return secretHintPattern.test(isContact ? title : normalizeHint(hint));
 }
 
 function guessKeyFromHint(hint?: string): string {

@@ -124,6 +124,8 @@ describe("a control is recognized by", () => {
     ["label in Spanish, of a mobile phone", '<label>Celular <input name="f7"></label>', "phone", "55 1234 5678"],
     ["label in Dutch, of a phone", '<label>Telefoonnummer <input name="f7"></label>', "phone", "06 12345678"],
     ['name "mail_address", which is no street address', '<input name="mail_address">', "email", "a@b.example"],
+    ['name "mail_city", which is no email address', '<input name="mail_city">', "city", "Reno"],
+    ['name "mail_phone", which is no email address', '<input name="mail_phone">', "phone", "5550101"],
     ["part of a phone number, which is not a phone number", '<input name="phone1">', undefined, "202"],
     [
       "label that is a whole sentence: not at all",
@@ -199,6 +201,11 @@ describe("among several controls", () => {
     const values = ["a@b.example", "5550101", "Reno"];
     const filled = controls.replaceAll("<input", () => `<input autocomplete="new-password" value="${values.shift()}"`);
     expect(await readFields(filled)).toEqual({ email: "a@b.example", phone: "5550101", city: "Reno" });
+  });
+
+  it("a code from an email in an input of type tel is never the phone number", async () => {
+    const code = '<label>Email verification code <input type="tel" name="f1" value="482913"></label>';
+    expect(await readFields(`${code}<input name="phone" value="5550101">`)).toEqual({ phone: "5550101" });
   });
 
   it("a control with a key that the API reserves is left out", async () => {
