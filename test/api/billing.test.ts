@@ -51,10 +51,12 @@ const sendAll = async (...events: readonly ProviderEvent[]): Promise<void> => {
   for (const event of events) expect((await sendProviderEvent(event)).status).toBe(200);
 };
 
-/** Suspends unpaid accounts as if the given number of days had passed. */
-const sweepIn = async (days: number): Promise<void> => {
+/** Suspends unpaid accounts as if the given number of days had passed. Processes at most `maxCustomers` customers. */
+const sweepIn = async (days: number, maxCustomers = Infinity): Promise<void> => {
   const platform = await createPlatform(env as unknown as Env);
-  await suspendUnpaid(createServicesWith(platform, { clock: () => Date.now() + days * dayMs }));
+  let left = maxCustomers;
+  const hasBudget = async (): Promise<boolean> => left-- > 0;
+  await suspendUnpaid(createServicesWith(platform, { clock: () => Date.now() + days * dayMs, hasBudget }));
 };
 
 const resetAccounts = (): Promise<unknown> =>
@@ -505,7 +507,8 @@ describe("an unpaid account", () => {
     expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
   });
 
-  test("is suspended even if the change of another account fails", async () => {
+  /** Runs `check` while the payments of two accounts are due, and the change of the account that is due longer always fails. */
+  const whileOtherFails = async (check: (other: { readonly id: string }) => Promise<void>): Promise<void> => {
     const { other } = world;
     const beganAt = Date.now() - 120_000;
     const earlier = createCustomer(other.id, "enterprise", { beganAt });
@@ -517,13 +520,25 @@ describe("an unpaid account", () => {
       `CREATE TRIGGER other_is_held BEFORE UPDATE OF status ON businesses WHEN NEW.id = '${other.id}' AND NEW.status = 'suspended' BEGIN SELECT RAISE(ABORT, 'away'); END`,
     );
     try {
-      await sweepIn(15);
-      expect([(await readAccount(other.id))?.status, (await readAccount(free.id))?.status]).toEqual(["past_due", "suspended"]);
+      await check(other);
     } finally {
       await env.DB.exec("DROP TRIGGER other_is_held");
       await env.DB.prepare("UPDATE businesses SET status = ?, plan = ? WHERE id = ?").bind(status, plan, other.id).run();
     }
-  });
+  };
+
+  test("is suspended even if the change of another account fails", () =>
+    whileOtherFails(async (other) => {
+      await sweepIn(15);
+      expect([(await readAccount(other.id))?.status, (await readAccount(free.id))?.status]).toEqual(["past_due", "suspended"]);
+    }));
+
+  test("is suspended after some runs even if each run has time for one account only, and the change of another fails", () =>
+    whileOtherFails(async () => {
+      // Each run picks one of the two accounts at random, so that a hundred runs are enough.
+      for (let run = 0; run < 100 && (await readAccount(free.id))?.status === "past_due"; run += 1) await sweepIn(15, 1);
+      expect((await readAccount(free.id))?.status).toBe("suspended");
+    }));
 
   test("stays suspended after a payment if an operator suspended it", async () => {
     const customer = createCustomer(free.id, "enterprise");

@@ -1,16 +1,13 @@
 // Emails people a week before an agent connection expires. A connection cannot be renewed, so the person must connect the agent again.
 import { expiryNoticeMs } from "../../core/agents/agent-token.ts";
 import { listExpiringConnections, hasExpiryNoticeDue, markExpiryNotified, type ExpiringConnection } from "../../storage/agent-tokens.ts";
-import type { Instant } from "../../core/time.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
-import { runIsolated } from "../log.ts";
 import { findHolderRecipient } from "../operations/agents/connection-mail.ts";
 import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
-
-const maxPerPage = 50;
+import { maxDueRows, processDue } from "./process-due.ts";
 
 /** Writes the email and marks the connection as notified, in one batch. If two runs are concurrent, only one writes the email. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
@@ -35,15 +32,7 @@ const sendExpiryNotice = async (platform: Platform, db: Database, connection: Ex
 /** Sends the notices that are due, within the work budget. A failed notice is retried after a minute and does not delay the others. */
 export const sendConnectionExpiryNotices = (platform: Platform): Promise<void> =>
   forEachShard(platform, "connection-expiry-notices", async (db) => {
-    const until = platform.clock() + expiryNoticeMs;
-    let from: Instant | undefined = platform.clock();
-    while (from !== undefined) {
-      const page = await listExpiringConnections(db, platform.vault, { from, until, max: maxPerPage });
-      for (const connection of page) {
-        if (!(await platform.hasBudget())) return;
-        await runIsolated(platform, "connection-expiry-notices", () => sendExpiryNotice(platform, db, connection));
-      }
-      // Continue after the page even if every notice in it failed.
-      from = page.length < maxPerPage ? undefined : page.at(-1)?.expiresAt;
-    }
+    const now = platform.clock();
+    const due = await listExpiringConnections(db, platform.vault, { from: now, until: now + expiryNoticeMs, max: maxDueRows });
+    await processDue(platform, "connection-expiry-notices", due, (connection) => sendExpiryNotice(platform, db, connection));
   });

@@ -11,12 +11,10 @@ import {
 } from "../../storage/billing.ts";
 import { commitWithoutFollowUp } from "../../storage/commit.ts";
 import type { Database } from "../../storage/database.ts";
-import { runIsolated } from "../log.ts";
 import { prepareEntitlementChange } from "../operations/billing/prepare-entitlement-change.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
-
-const maxPerRun = 100; // the limit per shard per minute; it is enough because customers become due one by one
+import { maxDueRows, processDue } from "./process-due.ts";
 
 const suspendCustomer = async (platform: Platform, db: Database, customer: BillingCustomer, now: Instant): Promise<void> => {
   const account = customer.accountId === null ? null : await findBilledAccount(db, customer.accountId);
@@ -37,13 +35,11 @@ const suspendCustomer = async (platform: Platform, db: Database, customer: Billi
 
 const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<void> => {
   const now = platform.clock();
-  for (const customer of await listUnpaidCustomers(db, now - gracePeriodMs, maxPerRun)) {
-    if (!(await platform.hasBudget())) return;
-    // A change fails if another of the account's shards does not respond. That must not stop the other accounts.
-    await runIsolated(platform, "unpaid", () => suspendCustomer(platform, db, customer, now));
-  }
+  const due = await listUnpaidCustomers(db, now - gracePeriodMs, maxDueRows);
+  // A change fails if another of the account's shards does not respond. That must not stop the other accounts.
+  await processDue(platform, "unpaid", due, (customer) => suspendCustomer(platform, db, customer, now));
 };
 
-/** Processes at most 100 customers per shard. Skips customers who pay in the meantime. */
+/** Processes the customers of each shard, within the work budget. Skips customers who pay in the meantime. */
 export const suspendUnpaid = (platform: Platform): Promise<void> =>
   forEachShard(platform, "unpaid", (db) => suspendUnpaidInShard(platform, db));

@@ -1,0 +1,23 @@
+// Processes due rows so that rows that fail in every run do not keep the others from being processed.
+import { runIsolated } from "../log.ts";
+import type { Platform } from "../platform/platform.ts";
+
+/** How many due rows to read for one run. This is more than the work budget of one run allows to be processed. */
+export const maxDueRows = 500;
+
+/**
+ * Processes due rows in random order, within the work budget. Logs a failure under `at`. The next run tries the row again. In a fixed order,
+ * failing rows at the start could use up the budget of every run.
+ */
+export const processDue = async <Row>(
+  platform: Platform,
+  at: string,
+  rows: readonly Row[],
+  work: (row: Row) => Promise<unknown>,
+): Promise<void> => {
+  const shuffled = rows.map((row) => ({ row, position: Math.random() })).sort((a, b) => a.position - b.position);
+  for (const { row } of shuffled) {
+    if (!(await platform.hasBudget())) return;
+    await runIsolated(platform, at, () => work(row));
+  }
+};
