@@ -1,12 +1,18 @@
 // Tests the limit on the share updates that one person can cause. Updates above the limit wait and are combined, and no change is lost.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { parseClientId, type ConsumerId } from "../../core/ids.ts";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
+import { ok } from "../../core/result.ts";
+import { findPersonChain } from "../../storage/people.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import type { Env } from "../../workers/env.ts";
+import { grantShare as grantShareDirectly } from "../../workers/operations/shares/grant-share.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
-import { getWithApiKey, grantShare, listAllEvents, signInPerson } from "../support/sharing.ts";
-import { createServiceCall } from "../support/world.ts";
+import { createServicesWith } from "../support/changed-services.ts";
+import { createVerifier, getWithApiKey, grantShare, listAllEvents, signInPerson } from "../support/sharing.ts";
+import { createServiceCall, origin, world } from "../support/world.ts";
 
 const setting = { LIMIT_SHARE_UPDATES: "7/3600" };
 const service = createServiceCall(setting);
@@ -53,6 +59,44 @@ describe("field changes of a person with several shares", () => {
       expect((await getWithApiKey(`/v1/consumers/${id}/current`)).body.data.fields.phone).toBe("+1 202 555 0185");
     }
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM field_fanouts").first("n")).toBe(0);
+  });
+
+  test("made with a new share count once, even if another change forces a second attempt", async () => {
+    const pat = await signInPerson(undefined, service);
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push((await grantShare(pat)).share.id);
+    const services = createServicesWith(await createPlatform({ ...(env as unknown as Env), ...setting }), {});
+    const id = (await pat.get("/v1/me")).body.data.id as ConsumerId;
+    const chain = await findPersonChain(services.shards.forId(id), id);
+    if (chain === null) throw new Error("no such person");
+    let attempts = 0;
+    const granted = await grantShareDirectly(
+      services,
+      { person: { id, chain, actor: { kind: "consumer", id } } },
+      {
+        clientId: parseClientId(world.acme.clients.live),
+        origin,
+        purpose: "Send you a solar estimate",
+        disclosureText: null,
+        durationDays: 30,
+        challenge: computeCodeChallenge(createVerifier()),
+        requestEvidence: "request_signature",
+        scope: ["email"],
+        allowedMissing: [],
+        fieldChanges: new Map([["phone", "+1 202 555 0189"]]),
+        decisionKey: null,
+        language: "en",
+        requestId: "req_test",
+        checkDecision: async () => {
+          attempts += 1;
+          if (attempts === 1) expect((await pat.put("/v1/me/fields", { first_name: "Patricia" })).body.data.events_emitted).toBe(0);
+          return ok(true);
+        },
+      },
+    );
+    expect([granted.ok, attempts]).toEqual([true, 2]);
+    // The two attempts count as 3 updates, so that 3 more are within the limit of 7.
+    expect((await pat.put("/v1/me/fields", { phone: "+1 202 555 0190" })).body.data.events_emitted).toBe(3);
   });
 
   test("reach all shares in batches if there are more of them than the hourly limit allows", async () => {

@@ -35,12 +35,16 @@ export interface PreparedFieldsUpdate {
 }
 
 /** Counts `count` share updates toward the person's limit. Returns whether the limit allows them. */
-export type TakeShareUpdates = (count: number) => Promise<boolean>;
+export type TakeShareUpdates = (person: Person, count: number) => Promise<boolean>;
 
-export const takeShareUpdatesOf =
-  (services: Pick<Counters, "takeExactly">, person: Person): TakeShareUpdates =>
-  async (count) =>
-    (await services.takeExactly("SHARE_UPDATES", person.id, count)).isAllowed;
+/**
+ * Returns a function for all attempts of one change. The attempts together count once, with the number of shares of the first attempt that
+ * affects any.
+ */
+export const createTakeShareUpdates = (services: Pick<Counters, "takeExactly">): TakeShareUpdates => {
+  let isAllowed: Promise<boolean> | undefined;
+  return (person, count) => (isAllowed ??= services.takeExactly("SHARE_UPDATES", person.id, count).then((state) => state.isAllowed));
+};
 
 /**
  * Prepares a partial change. Null clears a field. Writes nothing to the database, but counts the share updates toward the person's limit.
@@ -51,7 +55,7 @@ export const prepareFieldsUpdate = async (
   services: ContactFieldDependencies & Schedules,
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
-  takeShareUpdates: TakeShareUpdates = takeShareUpdatesOf(services, person),
+  takeShareUpdates: TakeShareUpdates,
 ): Promise<Result<PreparedFieldsUpdate, "invalid_request" | "unauthorized">> => {
   const { vault } = services;
   const db = services.shards.forId(person.id);
@@ -64,7 +68,7 @@ export const prepareFieldsUpdate = async (
   if (changedKeys.length === 0) return ok({ fields, revision: stored.revision, changedKeys, write: null });
   const revision = stored.revision + 1;
   const affected = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
-  const isAllowed = affected.length === 0 || (await takeShareUpdates(affected.length));
+  const isAllowed = affected.length === 0 || (await takeShareUpdates(person, affected.length));
   const shares = isAllowed ? affected : []; // if the person has reached the limit, the fan-out updates the shares later
   const indexes = await computeContactIndexes(services, fields, await loadEmailIndex(services, person));
   const fanOut = { consumerId: person.id, changed: changedKeys, revision };

@@ -5,7 +5,7 @@ import { groupsFromKeys, type ContactFields, type FieldGroup, type ContactKey } 
 import { commit, retryOnConflict } from "../../../storage/commit.ts";
 import { isOutdatedFields } from "../../../storage/contact-fields.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
-import { prepareFieldsUpdate, takeShareUpdatesOf } from "./prepare-fields-update.ts";
+import { createTakeShareUpdates, prepareFieldsUpdate } from "./prepare-fields-update.ts";
 
 export interface FieldsUpdate {
   readonly fields: ContactFields;
@@ -30,11 +30,9 @@ export const updateContactFields = async (
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
-  // All attempts together count once toward the limit on share updates, with the number of shares of the first attempt.
-  let counted: Promise<boolean> | undefined;
-  const takeShareUpdates = takeShareUpdatesOf(services, person);
+  const takeShareUpdates = createTakeShareUpdates(services);
   const attempt = async (): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized">> => {
-    const prepared = await prepareFieldsUpdate(services, person, change, (count) => (counted ??= takeShareUpdates(count)));
+    const prepared = await prepareFieldsUpdate(services, person, change, takeShareUpdates);
     if (!prepared.ok) return prepared;
     const { fields, changedKeys, write } = prepared.value;
     if (write === null) return ok({ fields, changedGroups: [], eventsEmitted: 0 });

@@ -15,7 +15,12 @@ import { findContactFields, isOutdatedFields } from "../../../storage/contact-fi
 import type { Database } from "../../../storage/database.ts";
 import { insertShareCode, isOutdatedGrant, isShareLimitReached } from "../../../storage/share-changes.ts";
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
-import { prepareFieldsUpdate, type PreparedFieldsUpdate } from "../consumers/prepare-fields-update.ts";
+import {
+  createTakeShareUpdates,
+  prepareFieldsUpdate,
+  type PreparedFieldsUpdate,
+  type TakeShareUpdates,
+} from "../consumers/prepare-fields-update.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { ShareRequest } from "./authorize-share-request.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
@@ -70,10 +75,11 @@ const prepareGrantorFields = async (
   services: ShareWriteDependencies,
   grantor: Grantor,
   changes: GrantRequest["fieldChanges"],
+  takeShareUpdates: TakeShareUpdates,
 ): Promise<Result<Omit<PreparedFieldsUpdate, "changedKeys">, "invalid_request" | "unauthorized">> => {
   if ("persona" in grantor) return ok({ fields: getPersonaFields(grantor.persona), revision: 0, write: null });
   const { person } = grantor;
-  if (changes !== undefined && changes.size > 0) return prepareFieldsUpdate(services, person, changes);
+  if (changes !== undefined && changes.size > 0) return prepareFieldsUpdate(services, person, changes, takeShareUpdates);
   const stored = await findContactFields(services.shards.forId(person.id), services.vault, person.id);
   return stored === null ? refuse("unauthorized") : ok({ ...stored, write: null });
 };
@@ -113,10 +119,11 @@ export const grantShare = async (
   const person = "person" in grantor ? grantor.person : null;
   const decisionKey = request.decisionKey ?? crypto.randomUUID();
   const requestHash = hashDecisionRequest(person, decisionKey);
+  const takeShareUpdates = createTakeShareUpdates(services);
   return retryOnConflict([isOutdatedGrant, isOutdatedFields, isAlreadyDecided], async () => {
     const [client, stored] = await Promise.all([
       findGrantingClient(db, clientId),
-      prepareGrantorFields(services, grantor, request.fieldChanges),
+      prepareGrantorFields(services, grantor, request.fieldChanges, takeShareUpdates),
     ]);
     if (client === null) return refuse("client_not_found");
     if (client.environment === "live" && person === null) return refuse("sandbox_only");
