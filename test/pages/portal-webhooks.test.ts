@@ -198,6 +198,30 @@ test("does nothing from a page opened before the endpoint was removed or its sec
     expect([action, (await postForm(owner, `${path}/${action}`, form)).status]).toEqual([action, 404]);
 });
 
+test("returns the not-found page for a form of test mode that names an endpoint of live mode, and does nothing", async () => {
+  const path = await make();
+  const calls = mockReceivers(() => new Response(null, { status: 200 }));
+  const entries = await listAuditEntryTypes(owner.id);
+  const hint = /<code>(whsec_[^<]*)<\/code>/.exec((await openPage(owner, path)).text)?.[1] ?? "";
+  const forms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    test: {},
+    recover: { since: "2026-01-01T00:00" },
+    edit: { url: "https://hooks.merchant-tests.com/other" },
+    status: { status: "disabled" },
+    secret: {},
+    rotate: { hint },
+    remove: {},
+  };
+  for (const [name, fields] of Object.entries(forms)) {
+    const action = `${path.replace("/portal/", "/portal/test/")}/${name}`;
+    const response = await postForm(owner, action, { ...fields, form: await getFormToken(owner, action) });
+    expect([name, response.status]).toEqual([name, 404]);
+  }
+  expect(calls).toEqual([]);
+  expect(await listAuditEntryTypes(owner.id)).toEqual(entries);
+  expect(await listEndpoints()).toEqual([path]);
+});
+
 describe("the attempts of the last two days", () => {
   const heading = "Attempts, last 48 hours";
   beforeEach(async () => {

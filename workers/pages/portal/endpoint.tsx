@@ -48,7 +48,7 @@ import { CallResult } from "./call-result.tsx";
 import { registerDeliveryRoutes } from "./delivery.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { EndpointForm, readEndpointForm, toEndpointError } from "./endpoint-form.tsx";
-import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { authenticatedAction, authenticatedPage, withId, type PageHandler } from "./handlers.ts";
 import { notFoundPage, renderMemberPage, renderSecretPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { toFormError, toReader, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -347,12 +347,17 @@ export const renderEndpointSecret = (request: PortalRequest, id: string, value: 
 const findEndpoint = async (request: PortalRequest, id: WebhookId): Promise<Endpoint | null> =>
   (await getEndpointOverview(request.services, toReader(request), id, { limit: 1, before: null, status: null }))?.endpoint ?? null;
 
-const withEndpoint =
-  (render: (request: PortalRequest, endpoint: Endpoint) => Promise<Response>) =>
-  async (request: PortalRequest, id: WebhookId): Promise<Response> => {
+/**
+ * Passes the endpoint with the ID in the path to the handler. Returns the not-found page if this environment has no such endpoint. The
+ * operations themselves find an endpoint in both environments.
+ */
+const withEndpoint = <Request extends PortalRequest>(
+  handle: (request: Request, endpoint: Endpoint, id: WebhookId) => Promise<Response>,
+): PageHandler<Request> =>
+  withId(parseWebhookId, async (request, id) => {
     const endpoint = await findEndpoint(request, id);
-    return endpoint === null ? notFoundPage(request) : render(request, endpoint);
-  };
+    return endpoint === null ? notFoundPage(request) : handle(request, endpoint, id);
+  });
 
 const renderEdit = (request: PortalRequest, endpoint: Endpoint, error?: FormError): Promise<Response> =>
   renderMemberPage(request, {
@@ -376,9 +381,7 @@ const renderEdit = (request: PortalRequest, endpoint: Endpoint, error?: FormErro
 const isSameSelection = (one: readonly string[] | null, other: readonly string[] | null): boolean =>
   one === null || other === null ? one === other : one.length === other.length && one.every((type) => other.includes(type));
 
-const handleEdit = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
-  const endpoint = await findEndpoint(request, id);
-  if (endpoint === null) return notFoundPage(request);
+const handleEdit = async (request: PortalFormRequest, endpoint: Endpoint, id: WebhookId): Promise<Response> => {
   const input = readEndpointForm(request.form);
   if (!input.ok) return renderEdit(request, endpoint, toFormError(input));
   const { url, description, events } = input.value;
@@ -500,13 +503,13 @@ const renderRecovery = async (request: PortalRequest, endpoint: Endpoint): Promi
   });
 };
 
-const handleTestEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+const handleTestEndpoint = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
   const tested = await testEndpoint(request.services, request.member.business.id, id);
   if (tested.ok) return renderEndpoint(request, id, undefined, tested.value);
   return tested.code === "not_found" ? notFoundPage(request) : renderEndpoint(request, id, toFormError(tested));
 };
 
-const handleRecoverEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+const handleRecoverEndpoint = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
   const since = parsePastInstant(request.form.get("since"), request.now);
   if (since === null) return notFoundPage(request);
   const recovered = await recoverEndpoint(request.services, request.member.business.id, id, since);
@@ -518,29 +521,28 @@ const handleExportAttempts = async (request: PortalFormRequest, id: WebhookId): 
   return figures === null ? notFoundPage(request) : exportChart(request, attemptsChart, figures, id);
 };
 
-const handleChangeStatus = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+const handleChangeStatus = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
   const status = request.form.get("status") === "disabled" ? "disabled" : "enabled";
   const changed = await updateWebhook(request.services, request.member, id, { status });
   return changed.ok ? redirectTo(request, pathOf(id), "saved") : notFoundPage(request);
 };
 
-const handleRevealSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+const handleRevealSecret = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
   const revealed = await revealWebhookSecret(request.services, request.member, id);
   return revealed.ok ? renderEndpointSecret(request, id, revealed.value.secret) : notFoundPage(request);
 };
 
-const handleRotateSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+const handleRotateSecret = async (request: PortalFormRequest, endpoint: Endpoint, id: WebhookId): Promise<Response> => {
   // A second submission would rotate the secret again, and the secret that receivers still use would stop working. The event sequence
   // compares the hint again, because two submissions can arrive at the same time.
   const replacedHint = request.form.get("hint") ?? "";
-  const before = await findEndpoint(request, id);
-  if (before !== null && before.secretHint !== replacedHint) return renderEndpointSecret(request, id, null);
+  if (endpoint.secretHint !== replacedHint) return renderEndpointSecret(request, id, null);
   const rotated = await rotateWebhookSecret(request.services, request.member, id, { replacedHint });
   if (rotated.ok) return renderEndpointSecret(request, id, rotated.value.secret);
   return rotated.code === "not_found" ? notFoundPage(request) : renderEndpointSecret(request, id, null);
 };
 
-const handleDeleteEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+const handleDeleteEndpoint = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
   const removed = await deleteWebhook(request.services, request.member, id);
   return removed.ok ? redirectTo(request, listPath, "removed") : notFoundPage(request);
 };
@@ -550,17 +552,17 @@ const ownerOptions = { ownerOnly: true } as const;
 
 export const registerEndpointRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/webhooks/:id", authenticatedPage(withId(parseWebhookId, renderEndpoint)));
-  pages.get("/webhooks/:id/edit", authenticatedPage(withId(parseWebhookId, withEndpoint(renderEdit))));
-  pages.get("/webhooks/:id/recover", authenticatedPage(withId(parseWebhookId, withEndpoint(renderRecovery))));
-  pages.get("/webhooks/:id/rotate", confirmationPage("owner", withId(parseWebhookId, withEndpoint(renderRotation))));
-  pages.get("/webhooks/:id/remove", confirmationPage("owner", withId(parseWebhookId, withEndpoint(renderRemoval))));
-  pages.post("/webhooks/:id/test", authenticatedAction(callOptions, withId(parseWebhookId, handleTestEndpoint)));
-  pages.post("/webhooks/:id/recover", authenticatedAction(callOptions, withId(parseWebhookId, handleRecoverEndpoint)));
+  pages.get("/webhooks/:id/edit", authenticatedPage(withEndpoint((request: PortalRequest, endpoint) => renderEdit(request, endpoint))));
+  pages.get("/webhooks/:id/recover", authenticatedPage(withEndpoint(renderRecovery)));
+  pages.get("/webhooks/:id/rotate", confirmationPage("owner", withEndpoint(renderRotation)));
+  pages.get("/webhooks/:id/remove", confirmationPage("owner", withEndpoint(renderRemoval)));
+  pages.post("/webhooks/:id/test", authenticatedAction(callOptions, withEndpoint(handleTestEndpoint)));
+  pages.post("/webhooks/:id/recover", authenticatedAction(callOptions, withEndpoint(handleRecoverEndpoint)));
   pages.post("/webhooks/:id/export", authenticatedAction({ isReadOnly: true }, withId(parseWebhookId, handleExportAttempts)));
-  pages.post("/webhooks/:id/edit", authenticatedAction(ownerOptions, withId(parseWebhookId, handleEdit)));
-  pages.post("/webhooks/:id/status", authenticatedAction(ownerOptions, withId(parseWebhookId, handleChangeStatus)));
-  pages.post("/webhooks/:id/secret", authenticatedAction(ownerOptions, withId(parseWebhookId, handleRevealSecret)));
-  pages.post("/webhooks/:id/rotate", authenticatedAction(ownerOptions, withId(parseWebhookId, handleRotateSecret)));
-  pages.post("/webhooks/:id/remove", authenticatedAction(ownerOptions, withId(parseWebhookId, handleDeleteEndpoint)));
+  pages.post("/webhooks/:id/edit", authenticatedAction(ownerOptions, withEndpoint(handleEdit)));
+  pages.post("/webhooks/:id/status", authenticatedAction(ownerOptions, withEndpoint(handleChangeStatus)));
+  pages.post("/webhooks/:id/secret", authenticatedAction(ownerOptions, withEndpoint(handleRevealSecret)));
+  pages.post("/webhooks/:id/rotate", authenticatedAction(ownerOptions, withEndpoint(handleRotateSecret)));
+  pages.post("/webhooks/:id/remove", authenticatedAction(ownerOptions, withEndpoint(handleDeleteEndpoint)));
   registerDeliveryRoutes(pages);
 };
