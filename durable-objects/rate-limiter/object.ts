@@ -12,21 +12,16 @@ import { countCalls, deleteCallsOutside, findCallTime, findLastCallTime, insertC
 const maxWindowMs = 100_000 * secondMs; // no setting allows a longer window
 
 export class RateLimiter extends DurableObject {
-  /** True if the alarm has deleted the tables. */
-  #isDeleted = false;
-
-  constructor(ctx: DurableObjectState, env: unknown) {
-    super(ctx, env as never);
-    migrateSchema(ctx.storage, rateLimiterSteps);
-  }
+  /** True if this process knows that the tables, and the alarm that deletes them, exist. */
+  #isOpen = false;
 
   /** Counts `calls` calls if the limit allows all of them; otherwise counts none. */
   async take(limit: RateLimit, now: number, calls = 1): Promise<RateLimitState> {
     const { storage } = this.ctx;
-    if (this.#isDeleted) migrateSchema(storage, rateLimiterSteps);
-    this.#isDeleted = false;
+    if (!this.#isOpen) migrateSchema(storage, rateLimiterSteps);
     const state = this.#count(storage.sql, limit, now, calls);
-    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + maxWindowMs);
+    if (!this.#isOpen && (await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + maxWindowMs);
+    this.#isOpen = true;
     return state;
   }
 
@@ -50,7 +45,7 @@ export class RateLimiter extends DurableObject {
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
     const idleAt = (findLastCallTime(storage.sql) ?? 0) + maxWindowMs;
-    this.#isDeleted = idleAt <= Date.now();
-    await (this.#isDeleted ? storage.deleteAll() : storage.setAlarm(idleAt));
+    this.#isOpen = idleAt > Date.now();
+    await (this.#isOpen ? storage.setAlarm(idleAt) : storage.deleteAll());
   }
 }
