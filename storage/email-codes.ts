@@ -165,6 +165,10 @@ export const consumeCodeAttempt = async (
   return attempts;
 };
 
+/** Returns the certificate for which an open code for the address was requested, or null if there is none. */
+export const findCertIdOfOpenCode = async (db: Database, address: VerifiableAddress, now: Instant): Promise<CertId | null> =>
+  (await db.select({ certId: emailCodes.certId }).from(emailCodes).where(isOpenFor(address, now)).limit(1).get())?.certId ?? null;
+
 /** Lists the IDs of the open codes that this browser requested, without counting an attempt. */
 export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now: Instant): Promise<readonly string[]> => {
   const rows = await db

@@ -8,8 +8,9 @@ import { listBusinessIdsAfter } from "../../storage/accounts.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { closeFirstShard, finishWithdrawals, getToken, issueThrough, listIds, openFirstShard, submitThrough } from "../support/overflow.ts";
 import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
-import { buildJsonRequest, listMailTo, signIn } from "../support/people.ts";
-import { buildJsonPost, createEmailAddress } from "../support/withdrawal.ts";
+import { findNewestCode } from "../support/email-code.ts";
+import { buildJsonRequest, createDifferentCode, listMailTo, signIn } from "../support/people.ts";
+import { buildJsonPost, createEmailAddress, getCookies, requestWithdrawalCode, submitWithdrawalCode } from "../support/withdrawal.ts";
 import { createServiceCall, world, type Call } from "../support/world.ts";
 
 const hourMs = 3_600_000;
@@ -31,10 +32,20 @@ let otherCertificate: { readonly cert_id: string };
 const email = createEmailAddress();
 let ownCertificate: { readonly cert_id: string; readonly manage_url: string };
 let other: { readonly cert_id: string; readonly manage_url: string };
+/** The email address of a person with one certificate in shard 00 and four later ones in shard 01. */
+const codeEmail = createEmailAddress();
+let codeCertificate: { readonly cert_id: string };
+/** The email addresses of two more people with a certificate in shard 00 and a later one in shard 01. */
+const [guessedEmail, pageEmail] = [createEmailAddress(), createEmailAddress()];
+let guessedCertificate: { readonly cert_id: string; readonly manage_url: string };
+let pageCertificate: { readonly cert_id: string };
 beforeAll(async () => {
   earlierIsolate = createServiceCall();
   ownCertificate = await issueThrough(earlierIsolate, { fields: { email }, purpose: "overflow quote" });
   lateIsolate = createServiceCall();
+  codeCertificate = await issueThrough(lateIsolate, { fields: { email: codeEmail } });
+  guessedCertificate = await issueThrough(lateIsolate, { fields: { email: guessedEmail } });
+  pageCertificate = await issueThrough(lateIsolate, { fields: { email: pageEmail } });
   const otherPerson = { fields: { email: createEmailAddress() } };
   waiting = await issueThrough(lateIsolate, otherPerson);
   otherCertificate = await issueThrough(lateIsolate, { fields: { email: createEmailAddress() } }, world.other);
@@ -47,6 +58,14 @@ beforeAll(async () => {
 const setFault = async (mode: string, for_ms: number): Promise<void> => {
   expect((await service("/dev/faults", buildJsonRequest({ database: "01", mode, for_ms }))).status).toBe(200);
 };
+
+/** Returns the number of wrong codes that shard 00 has counted for the email address of a certificate, or null if it has no count. */
+const countFailures = (certId: string): Promise<unknown> =>
+  env.DB.prepare(
+    "SELECT failures FROM email_code_failures WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
+  )
+    .bind(certId)
+    .first("failures");
 
 const read = async (path: string): Promise<{ readonly [key: string]: never }> => {
   const { status, body, text } = await service(path, { headers: key });
@@ -202,6 +221,89 @@ describe("a person whose certificates are in two shards", () => {
     await expect.poll(async () => (await check()).basis.map(({ id }) => id), { timeout: 20_000 }).toEqual([certId]);
     await service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: getToken({ manage_url: manageUrl }) }));
     expect(JSON.stringify(await check())).toContain("revoked");
+  });
+
+  const requestCode = async (certId: string, person: string) => {
+    const requested = await requestWithdrawalCode(certId, person, {}, service);
+    await waitUntilSettled();
+    await relayMail(platform);
+    const mails = await listMailTo(person);
+    const token = /#m=([A-Za-z0-9_-]{43})/.exec(mails[0]?.text ?? "")?.[1] as string;
+    return { code: findNewestCode(mails) as string, token, cookie: getCookies(requested) };
+  };
+
+  test("withdraws each of them with a code or link that was emailed for one of them", async () => {
+    const later: { readonly cert_id: string }[] = [];
+    for (let count = 0; count < 4; count += 1) later.push(await issueThrough(service, { fields: { email: codeEmail } }));
+    const [byCode, byLink, byBusinessLink, last] = later.map(({ cert_id: certId }) => certId) as [string, string, string, string];
+    expect([codeCertificate, ...later].map(({ cert_id: certId }) => extractShard(certId))).toEqual(["00", "01", "01", "01", "01"]);
+    const { code, token, cookie } = await requestCode(codeCertificate.cert_id, codeEmail);
+    const submitCode = (certId: string, typed: string) => submitWithdrawalCode(certId, { email: codeEmail, code: typed }, cookie, service);
+    const openLink = (certId: string, linkToken: string, change: object = {}) =>
+      service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: linkToken, ...change }));
+
+    expect((await submitCode(byCode, createDifferentCode(code))).body.error.code).toBe("opt_out_failed");
+    expect(await countFailures(codeCertificate.cert_id)).toBe(1);
+    expect((await submitCode(byCode, code)).body.data.revoked).toBe(true);
+    expect(await countFailures(codeCertificate.cert_id)).toBe(null);
+    expect((await openLink(byLink, "A".repeat(43))).body.error.code).toBe("opt_out_failed");
+    expect((await openLink(byLink, token)).body.data.revoked).toBe(true);
+    await setFault("reset", hourMs);
+    try {
+      expect((await submitCode(codeCertificate.cert_id, code)).body.data.revoked).toBe(true);
+    } finally {
+      await setFault("reset", 0);
+    }
+    expect((await openLink(byBusinessLink, token, { scope: "business" })).body.data.revoked).toBe(true);
+    await finishWithdrawals();
+    expect((await service(`/v1/certs/${last}/verify`)).body.data.status).toBe("revoked");
+  });
+
+  test("has five attempts at a code, even if the wrong codes are entered for a certificate in another shard", async () => {
+    const { cert_id: later } = await issueThrough(service, { fields: { email: guessedEmail } });
+    const { code, cookie } = await requestCode(guessedCertificate.cert_id, guessedEmail);
+    const submitCode = (certId: string, typed: string) =>
+      submitWithdrawalCode(certId, { email: guessedEmail, code: typed }, cookie, service);
+    for (let attempt = 0; attempt < 5; attempt += 1) await submitCode(later, createDifferentCode(code));
+    for (const certId of [later, guessedCertificate.cert_id])
+      expect((await submitCode(certId, code)).body.error.code).toBe("opt_out_failed");
+    expect(await countFailures(guessedCertificate.cert_id)).toBe(5);
+  });
+
+  test("withdraws with manage_url while another shard does not respond", async () => {
+    await setFault("reset", hourMs);
+    try {
+      const body = buildJsonPost({ token: getToken(guessedCertificate) });
+      expect((await service(`/v1/certs/${guessedCertificate.cert_id}/opt-out/manage`, body)).body.data.revoked).toBe(true);
+    } finally {
+      await setFault("reset", 0);
+    }
+  });
+
+  test("adds no rows to other shards for addresses without a code there", async () => {
+    const { cert_id: certId } = await issueThrough(service);
+    const countRows = async (db: D1Database) => Number(await db.prepare("SELECT COUNT(*) AS n FROM email_code_failures").first("n"));
+    const guess = () => submitWithdrawalCode(certId, { email: createEmailAddress(), code: "000000" }, {}, service);
+    await guess();
+    const [own, other] = [await countRows(env.DB_01), await countRows(env.DB)];
+    for (let count = 0; count < 3; count += 1) await guess();
+    expect([await countRows(env.DB_01), await countRows(env.DB)]).toEqual([own + 3, other]);
+  });
+
+  test("uses up a code from another shard on the page that asks what to withdraw", async () => {
+    const { cert_id: later } = await issueThrough(service, { fields: { email: pageEmail } });
+    const { code } = await requestCode(pageCertificate.cert_id, pageEmail);
+    const post = (path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
+      service(path, { method: "POST", body: new URLSearchParams(form), headers, redirect: "manual" });
+    const cookie = (await post(`/c/${later}/withdraw`, { email: pageEmail })).headers
+      .getSetCookie()
+      .map((header) => header.split(";")[0])
+      .join("; ");
+    const confirm = async () => (await post(`/c/${later}/withdraw/confirm`, { code }, { cookie })).headers.get("location");
+    expect([await confirm(), await confirm()]).toEqual([`/c/${later}/withdraw`, `/c/${later}/withdraw?outcome=failed`]);
+    const repeated = await submitWithdrawalCode(pageCertificate.cert_id, { email: pageEmail, code }, {}, service);
+    expect(repeated.body.error.code).toBe("opt_out_failed");
+    expect((await service(`/v1/certs/${later}/verify`)).body.data.status).toBe("active");
   });
 
   test("has all of them withdrawn by one request of the business", async () => {

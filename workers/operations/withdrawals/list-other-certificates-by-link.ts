@@ -1,6 +1,6 @@
 // Lists the other certificates that the holder of an emailed link can withdraw.
 import type { CertId } from "../../../core/ids.ts";
-import { findMailedLink, listMailedLinks } from "./list-mailed-links.ts";
+import { findLink } from "./find-link.ts";
 import { loadOtherCertificates, type OtherCertificates } from "./load-other-certificates.ts";
 import { locateRecord } from "./locate-record.ts";
 import type { IntakeDependencies } from "../intake/dependencies.ts";
@@ -16,6 +16,6 @@ export const listOtherCertificatesByLink = async (
 ): Promise<OtherCertificates | null> => {
   const located = await locateRecord(services, certId);
   if (located === null) return null;
-  const link = findMailedLink(await listMailedLinks(services, located, services.clock()), token);
-  return link === undefined ? null : loadOtherCertificates(services, located, link.addressIndex);
+  const { mailed } = await findLink(services, located, token);
+  return mailed === null ? null : loadOtherCertificates(services, located, mailed.addressIndex);
 };

@@ -27,13 +27,12 @@ export const submitWithdrawalCode = async (
 ): Promise<Result<CodeSubmissionResult, PersonWithdrawalRefusal>> => {
   const verified = await verifyWithdrawalCode(services, request);
   if (!verified.ok) return verified;
-  const { located, codeId, addressIndex } = verified.value;
-  const token = await services.vault.linkToken(bindWithdrawalCode(codeId));
+  const { located, code, addressIndex } = verified.value;
+  const token = await services.vault.linkToken(bindWithdrawalCode(code.id));
   if (request.entities === null && (await loadOtherCertificates(services, located, addressIndex)).count > 0) {
-    const { db } = located;
-    const [spent] = await batch(db, [
-      markCodeUsed(db, { codeId, sessionHash: sha256Hex(token), now: services.clock() }),
-      ...prepareFailureReset(located, addressIndex),
+    const [spent] = await batch(code.db, [
+      markCodeUsed(code.db, { codeId: code.id, sessionHash: sha256Hex(token), now: services.clock() }),
+      ...prepareFailureReset({ ...located, db: code.db }, addressIndex),
     ]);
     return spent.meta.changes === 1 ? ok({ isWithdrawn: false, token }) : refuse("opt_out_failed");
   }

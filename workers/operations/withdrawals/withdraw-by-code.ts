@@ -3,13 +3,15 @@ import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { authorizeByCode } from "../../../core/withdrawals/authorization.ts";
+import { batch, type Database } from "../../../storage/database.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { verifyEmailCode } from "../access/email-codes.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import type { LocatedRecord } from "./locate-record.ts";
+import { findInShards } from "./find-in-shards.ts";
 import { locateTargetRecord, withdrawVerified, type PersonWithdrawal, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
 import type { WithdrawalResult } from "./withdrawal-request.ts";
-import { identifyCodeRequester, bindWithdrawalCode } from "./withdrawal-code.ts";
+import { identifyCodeRequester, identifyInOtherShard, bindWithdrawalCode, prepareFailureReset } from "./withdrawal-code.ts";
 import type { IntakeDependencies } from "../intake/dependencies.ts";
 
 export interface WithdrawalByCode extends PersonWithdrawal {
@@ -17,6 +19,12 @@ export interface WithdrawalByCode extends PersonWithdrawal {
   readonly code: string;
   /** The secret in the submitting browser's cookie; null if that browser has not requested a code. */
   readonly context: string | null;
+}
+
+/** A correct code, and the shard of the certificate for which it was requested. */
+export interface VerifiedCode {
+  readonly id: string;
+  readonly db: Database;
 }
 
 /**
@@ -27,21 +35,28 @@ export const verifyWithdrawalCode = async (
   services: IntakeDependencies,
   request: WithdrawalByCode,
 ): Promise<
-  Result<{ readonly located: LocatedRecord; readonly codeId: string; readonly addressIndex: AddressIndex }, PersonWithdrawalRefusal>
+  Result<{ readonly located: LocatedRecord; readonly code: VerifiedCode; readonly addressIndex: AddressIndex }, PersonWithdrawalRefusal>
 > => {
   const found = await locateTargetRecord(services, request);
   if (!found.ok) return found;
-  const { db, record } = found.value;
+  const { db: ownDb, record } = found.value;
   const { addressIndex, isOnCertificate, requester } = await identifyCodeRequester(services, record, request.email, request.context);
   const { withdrawal: limits } = emailCodeLimits;
-  const codeId = await verifyEmailCode(services, db, requester, { limits, binding: bindWithdrawalCode, code: request.code });
+  const code = await findInShards(services, found.value, async (db): Promise<VerifiedCode | null> => {
+    const countedFor = db === ownDb ? requester : await identifyInOtherShard(services, db, requester);
+    const id = await verifyEmailCode(services, db, countedFor, { limits, binding: bindWithdrawalCode, code: request.code });
+    return id === null ? null : { id, db };
+  });
   const authorized = authorizeByCode({
     isOnCertificate,
-    isCode: codeId !== null,
+    isCode: code !== null,
     status: record.certificate.status,
   });
   if (!authorized.ok) return authorized;
-  return codeId === null ? refuse("opt_out_failed") : ok({ located: found.value, codeId, addressIndex });
+  if (code === null) return refuse("opt_out_failed");
+  // The withdrawal resets the count of wrong codes only in the certificate's shard.
+  if (code.db !== ownDb) await batch(code.db, prepareFailureReset({ ...found.value, db: code.db }, addressIndex));
+  return ok({ located: found.value, code, addressIndex });
 };
 
 /** Withdraws consent with a code (SPEC Withdrawal). Returns the same errors as `verifyWithdrawalCode` and `withdrawVerified`. */

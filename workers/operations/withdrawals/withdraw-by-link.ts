@@ -3,28 +3,15 @@
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";
-import { openRootSalt } from "../../../storage/certificates.ts";
-import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import { deriveManageToken } from "../certificates/manage-token.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
-import { findMailedLink, listMailedLinks } from "./list-mailed-links.ts";
+import { findLink } from "./find-link.ts";
 import { locateTargetRecord, withdrawVerified, type PersonWithdrawal, type PersonWithdrawalRefusal } from "./person-withdrawal.ts";
 import type { WithdrawalResult } from "./withdrawal-request.ts";
 
 export interface WithdrawalByLink extends PersonWithdrawal {
   readonly token: string;
 }
-
-/** Returns the hash of the manage token. The token itself is in the response to `POST /v1/consent`. */
-const hashManageToken = async (
-  services: WithdrawalWriteDependencies,
-  { id: certId, businessId }: WithdrawableRecord["certificate"],
-  personSealed: string,
-): Promise<string> => {
-  const rootSalt = await openRootSalt(services.vault, certId, businessId, personSealed);
-  return sha256Hex(await deriveManageToken(services, { certId, rootSalt }));
-};
 
 /**
  * Withdraws consent with a link's token (SPEC Withdrawal). Returns the first of these errors that applies:
@@ -41,21 +28,17 @@ export const withdrawByLink = async (
   const found = await locateTargetRecord(services, link);
   if (!found.ok) return found;
   const { record } = found.value;
-  const { certificate, personSealed } = record;
-  const now = services.clock();
-  const links = await listMailedLinks(services, found.value, now);
+  const { certificate } = record;
+  const { manageHashes, mailed } = await findLink(services, found.value, link.token);
   const authorized = authorizeByToken({
-    expectedHashes: [
-      ...(personSealed === null ? [] : [await hashManageToken(services, certificate, personSealed)]),
-      ...record.twinTokenHashes,
-    ],
-    mailedHashes: links.map(({ tokenHash }) => tokenHash),
+    expectedHashes: manageHashes,
+    mailedHashes: mailed === null ? [] : [mailed.tokenHash],
     givenHash: sha256Hex(link.token),
-    isInTime: isManageLinkValid(certificate.issuedAt, now),
+    isInTime: isManageLinkValid(certificate.issuedAt, services.clock()),
     scope: link.scope,
     status: certificate.status,
   });
   if (!authorized.ok) return authorized;
-  const addressIndex = findMailedLink(links, link.token)?.addressIndex ?? record.emailIndexes[0] ?? null;
+  const addressIndex = mailed?.addressIndex ?? record.emailIndexes[0] ?? null;
   return withdrawVerified(services, found.value, { method: authorized.value, addressIndex }, link, saveIdempotentResponse);
 };

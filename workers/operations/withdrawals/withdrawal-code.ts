@@ -3,9 +3,10 @@ import { getPlainIndex, type AddressIndex } from "../../../core/access/address-i
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
-import { deleteCodeFailures, type VerifiableAddress, type CodeRequester } from "../../../storage/email-codes.ts";
+import type { Database } from "../../../storage/database.ts";
+import { deleteCodeFailures, findCertIdOfOpenCode, type VerifiableAddress, type CodeRequester } from "../../../storage/email-codes.ts";
 import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
-import type { Stores } from "../dependencies.ts";
+import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { CodeBinding } from "../access/email-codes.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 
@@ -41,6 +42,20 @@ export const identifyCodeRequester = async (
   const isOnCertificate = emailIndexes.includes(addressIndex);
   const address = toVerifiedAddress(certificate, isOnCertificate ? addressIndex : unrelatedIndex);
   return { addressIndex, isOnCertificate, requester: { ...address, contextHash: sha256Hex(context ?? "") } };
+};
+
+/**
+ * Returns what an attempt is counted for in a shard other than the certificate's: the same address and browser if the shard has an open code
+ * for the address. Otherwise, one value for all addresses of the business and environment. Therefore, the shard always writes one row, and
+ * the duration reveals nothing, but requests with many different addresses do not add rows to every shard.
+ */
+export const identifyInOtherShard = async (
+  { vault, clock }: ReadDependencies,
+  db: Database,
+  requester: CodeRequester,
+): Promise<CodeRequester> => {
+  const [certId, noAddress] = await Promise.all([findCertIdOfOpenCode(db, requester, clock()), vault.blindIndex("email", "")]);
+  return { ...requester, certId, ...(certId === null && { addressIndex: noAddress }) };
 };
 
 /** Returns the statements that reset the count of wrong codes after a correct code. */

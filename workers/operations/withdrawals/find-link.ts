@@ -1,0 +1,54 @@
+// Identifies the withdrawal link that a token belongs to.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
+import { isEqualConstantTime, sha256Hex } from "../../../core/hash.ts";
+import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
+import { openRootSalt } from "../../../storage/certificates.ts";
+import type { Database } from "../../../storage/database.ts";
+import { listCodeIdsSentSince } from "../../../storage/email-codes.ts";
+import type { WithdrawableRecord } from "../../../storage/withdrawals.ts";
+import { deriveManageToken } from "../certificates/manage-token.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
+import { findInShards } from "./find-in-shards.ts";
+import type { LocatedRecord } from "./locate-record.ts";
+import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
+
+export interface MailedLink {
+  readonly tokenHash: string;
+  /** The blind index of the address that received the link. */
+  readonly addressIndex: AddressIndex;
+}
+
+export interface LinkSearch {
+  /** The token hashes of `manage_url`, which is in the response to `POST /v1/consent`: one, plus one for each duplicate. */
+  readonly manageHashes: readonly string[];
+  /** The unexpired link with the token that was emailed to an address on the certificate, or null. */
+  readonly mailed: MailedLink | null;
+}
+
+const listManageTokenHashes = async (
+  services: IntakeDependencies,
+  { certificate: { id: certId, businessId }, personSealed, twinTokenHashes }: WithdrawableRecord,
+): Promise<readonly string[]> => {
+  if (personSealed === null) return twinTokenHashes;
+  const rootSalt = await openRootSalt(services.vault, certId, businessId, personSealed);
+  return [sha256Hex(await deriveManageToken(services, { certId, rootSalt })), ...twinTokenHashes];
+};
+
+/** Searches no emailed links for the token of `manage_url`, so that it works while another shard is unavailable. */
+export const findLink = async (services: IntakeDependencies, located: LocatedRecord, token: string): Promise<LinkSearch> => {
+  const { certificate, emailIndexes } = located.record;
+  const given = sha256Hex(token);
+  const manageHashes = await listManageTokenHashes(services, located.record);
+  if (manageHashes.some((hash) => isEqualConstantTime(hash, given))) return { manageHashes, mailed: null };
+  const since = services.clock() - linkLifetimeMs;
+  const listLinks = async (db: Database, addressIndex: AddressIndex): Promise<readonly MailedLink[]> => {
+    const ids = await listCodeIdsSentSince(db, toVerifiedAddress(certificate, addressIndex), since);
+    const tokens = await Promise.all(ids.map((id) => services.vault.listLinkTokens(bindWithdrawalCode(id))));
+    return tokens.flat().map((linkToken) => ({ tokenHash: sha256Hex(linkToken), addressIndex }));
+  };
+  const mailed = await findInShards(services, located, async (db) => {
+    const links = await Promise.all(emailIndexes.map((addressIndex) => listLinks(db, addressIndex)));
+    return links.flat().find(({ tokenHash }) => isEqualConstantTime(tokenHash, given)) ?? null;
+  });
+  return { manageHashes, mailed };
+};
