@@ -3248,16 +3248,15 @@ Exit codes: 0 every check passed; 1 a check failed (the first one is named); 2 i
 `;
 var UsageError = class extends Error {
 };
-var parseRequirement = (text) => {
-  let requiresTimestamp = false;
-  let witnessMin = 0;
+var addRequirements = (text, options) => {
+  let { requiresTimestamp, witnessMin } = options;
   for (const requirement of text.split(",")) {
     const [, count] = /^witness=([1-9][0-9]?)$/.exec(requirement) ?? [];
     if (requirement === "tsa") requiresTimestamp = true;
-    else if (count !== void 0) witnessMin = Number(count);
+    else if (count !== void 0) witnessMin = Math.max(witnessMin, Number(count));
     else throw new UsageError(`--require takes tsa and witness=<n>, not "${requirement}"`);
   }
-  return { requiresTimestamp, witnessMin };
+  return { ...options, requiresTimestamp, witnessMin };
 };
 var parseArguments = (args) => {
   const rest = [...args];
@@ -3271,7 +3270,7 @@ var parseArguments = (args) => {
     if (argument === "--help" || argument === "-h") return "help";
     if (argument === "--json") options = { ...options, json: true };
     else if (argument === "--trust") options = { ...options, trust: takeValue(argument) };
-    else if (argument === "--require") options = { ...options, ...parseRequirement(takeValue(argument)) };
+    else if (argument === "--require") options = addRequirements(takeValue(argument), options);
     else if (argument === "--expect-fingerprint") options = { ...options, expectedFingerprint: takeValue(argument).toLowerCase() };
     else if (argument.startsWith("-")) throw new UsageError(`unknown option ${argument}`);
     else if (options.pack !== "") throw new UsageError("only one pack at a time is accepted");
