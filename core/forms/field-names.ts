@@ -16,10 +16,11 @@ export const fieldKeyPattern = /^(?!(constructor|prototype)$)[a-z][a-z0-9_]{0,39
 
 const phonePattern = /phone|\btel\b|telefo+n|\bmobil|\bcel(l|ular)\b|\bmovil|\bhandy(n|\b)|contact num/;
 
-// The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" is a city. The same
-// table is used for autocomplete tokens (address-level2 is a city, address-level1 is a state).
+// The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" and "mail city" are
+// cities, but "mail address" is an email address. The same table is used for autocomplete tokens (address-level2 is a city, address-level1 is
+// a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
-  ["email", /email|\be mail|courriel|correo|\bmail( a\w+)?$/],
+  ["email", /email|\be mail|courriel|correo/],
   ["phone", phonePattern],
   ["full_name", /first\b.*\blast|full ?name|nom et|vor(name)? und|nombre y/],
   ["first_name", /\b(first|given|fore|f|vor) ?name|^first$|prenom/],
@@ -28,6 +29,7 @@ const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["city", /\b(city|town|ville|ciudad|stadt|ort|level2)\b/],
   ["country", /\b(country|pays|pais)\b|^land$/],
   ["state", /\b(state|province|region|bundesland|provincia|level1)\b/],
+  ["email", /\bmail\b/],
   ["address_line2", /\b(add?r|street)\D*2\b|\bapt\b|apartment|\bsuite\b/],
   ["address_line1", /\b(add?r|street|stra(ss| e)|direccion)(?!.*[3-9]$)/],
   ["company", /\b(company|organi[sz]ation|business|firma|empresa|entreprise)( name)?$/],
