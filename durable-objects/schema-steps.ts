@@ -11,7 +11,7 @@ const versionTable = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER
 
 /**
  * Runs the steps that this database still needs, in one transaction. Does nothing if a later deployment has already migrated the database.
- * Call this function in the constructor, so that it runs before any request.
+ * Call this function in the constructor, or before the first use of the tables, so that it runs before any request reads them.
  */
 export const migrateSchema = (storage: DurableObjectStorage, steps: SchemaSteps): void => {
   const { sql } = storage;

@@ -44,6 +44,7 @@ export class RateLimiter extends DurableObject {
 
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
+    migrateSchema(storage, rateLimiterSteps);
     const idleAt = (findLastCallTime(storage.sql) ?? 0) + maxWindowMs;
     this.#isOpen = idleAt > Date.now();
     await (this.#isOpen ? storage.setAlarm(idleAt) : storage.deleteAll());

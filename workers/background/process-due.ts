@@ -2,7 +2,7 @@
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 
-/** How many due rows to read for one run. This is more than the work budget of one run allows to be processed. */
+/** How many due rows to read for one run. This is more than the work budget of one run allows to be processed. Later rows wait. */
 export const maxDueRows = 500;
 
 /**

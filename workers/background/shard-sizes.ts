@@ -5,8 +5,8 @@ import { saveShardBytes } from "../../storage/shard-registry.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-// The last fifth of a database is 2 GB. By default, one client's submissions without an API key fill it in ten days at the earliest (200 MB
-// a day), and one business's submissions with API keys in one day.
+// The last fifth of a database is 2 GB. By default, one client's submissions without an API key take at least ten days to fill it (200 MB a
+// day), and one business's submissions with API keys take at least one day.
 const warningThreshold = 0.8;
 
 /** Stores and logs the size of each shard. Above 80% of the limit, also logs an error. */

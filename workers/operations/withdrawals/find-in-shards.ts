@@ -7,7 +7,8 @@ import type { LocatedRecord } from "./locate-record.ts";
 
 /**
  * Searches the certificate's shard and, if nothing is found there, the business's other shards. A code or link is valid for all certificates
- * with the same address from the same business and environment, which can be in several shards.
+ * with the same address from the same business and environment, which can be in several shards. If nothing is found and one of the other
+ * shards fails, rethrows its error.
  */
 export const findInShards = async <T>(
   services: Pick<Stores, "shards">,
@@ -18,5 +19,8 @@ export const findInShards = async <T>(
   if (found !== null || !record.hasOtherShards) return found;
   const { id: certId, businessId } = record.certificate;
   const shards = [shardOfId(businessId), ...(await listOtherShards(services, businessId))].filter((shard) => shard !== shardOfId(certId));
-  return (await queryShardsInGroups(services, shards, find)).find((result) => result !== null) ?? null;
+  const searches = (await queryShardsInGroups(services, shards, (other) => Promise.allSettled([find(other)]))).flat();
+  for (const search of searches) if (search.status === "fulfilled" && search.value !== null) return search.value;
+  for (const search of searches) if (search.status === "rejected") throw search.reason;
+  return null;
 };

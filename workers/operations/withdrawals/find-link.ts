@@ -34,7 +34,7 @@ const listManageTokenHashes = async (
   return [sha256Hex(await deriveManageToken(services, { certId, rootSalt })), ...twinTokenHashes];
 };
 
-/** Searches no emailed links for the token of `manage_url`, so that it works while another shard is unavailable. */
+/** Does not search emailed links for the token of `manage_url`, so that this link works while another shard is unavailable. */
 export const findLink = async (services: IntakeDependencies, located: LocatedRecord, token: string): Promise<LinkSearch> => {
   const { certificate, emailIndexes } = located.record;
   const given = sha256Hex(token);
@@ -47,8 +47,9 @@ export const findLink = async (services: IntakeDependencies, located: LocatedRec
     return tokens.flat().map((linkToken) => ({ tokenHash: sha256Hex(linkToken), addressIndex }));
   };
   const mailed = await findInShards(services, located, async (db) => {
-    const links = await Promise.all(emailIndexes.map((addressIndex) => listLinks(db, addressIndex)));
-    return links.flat().find(({ tokenHash }) => isEqualConstantTime(tokenHash, given)) ?? null;
+    const links: MailedLink[] = [];
+    for (const addressIndex of emailIndexes) links.push(...(await listLinks(db, addressIndex)));
+    return links.find(({ tokenHash }) => isEqualConstantTime(tokenHash, given)) ?? null;
   });
   return { manageHashes, mailed };
 };
