@@ -233,6 +233,7 @@ describe("POST /v1/consent while the database does not respond", () => {
     const large = { entities: buildLongNames("n"), disclosure_text: "d".repeat(200_000) };
     for (let sent = 0; sent < 5; sent += 1) expect((await submit(isolate, undefined, large)).status).toBe(201);
     const left = await runInDurableObject(getJournal(), async (journal, { storage }) => {
+      await journal.alarm(); // waits for a run that is in progress, which could otherwise move another batch
       await storage.deleteAlarm();
       await endFault();
       await journal.alarm();
