@@ -210,7 +210,7 @@ const maxAttempts = 3; // a retry with holds fails only if the business has just
 
 /**
  * Repeats a change that failed with `isHoldMissing`, while holding the accounts whose audit chain is in `chainTags`. The batch of `run`
- * must contain the statements of the permission. Throws and changes nothing if an account cannot be held.
+ * must start with `before` and end with `after` of the permission. Throws and changes nothing if an account cannot be held.
  */
 export const runWhileHeld = async <T>(
   shards: Shards,

@@ -1,4 +1,4 @@
-// Data removal requests, stored in the person's shard. The file of an affidavit is sealed, because it contains the person's email address.
+// Data removal requests, stored in the person's shard. Affidavit files are sealed, because they contain the person's email address.
 import { desc, eq, inArray, isNull, lt, lte, or, sql, type SQL } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";

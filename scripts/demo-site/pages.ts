@@ -108,7 +108,7 @@ ${recipients
     `\n${renderScriptTag(site, certifyAttributes)}`,
   );
 
-/** Renders a form without a checkbox, because the person decides about each field on the consent sheet. */
+/** Renders a form without a checkbox, because the person chooses which fields to share on the consent sheet. */
 export const renderSharePage = (site: DemoSite, nonce: string): string =>
   renderEstimatePage(
     "Quick estimate",

@@ -25,7 +25,8 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
 };
 
 /**
- * Returns the statement that requests the end of one of an account's two subscriptions, for the batch that records the second subscription.
+ * Returns the statement that requests the cancellation of one of an account's two subscriptions. Add it to the batch that records the
+ * second one.
  */
 export const requestSubscriptionEnd = (
   db: Database,

@@ -507,7 +507,7 @@ describe("an unpaid account", () => {
     expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
   });
 
-  /** Runs `check` while the payments of two accounts are due, and the change of the account that is due longer always fails. */
+  /** Runs `check` while the payments of two accounts are due, and the change of the account that became due first always fails. */
   const whileOtherFails = async (check: (other: { readonly id: string }) => Promise<void>): Promise<void> => {
     const { other } = world;
     const beganAt = Date.now() - 120_000;
@@ -535,7 +535,7 @@ describe("an unpaid account", () => {
 
   test("is suspended after some runs even if each run has time for one account only, and the change of another fails", () =>
     whileOtherFails(async () => {
-      // Each run picks one of the two accounts at random, so that a hundred runs are enough.
+      // Each run picks one of the two accounts at random, so a hundred runs are enough.
       for (let run = 0; run < 100 && (await readAccount(free.id))?.status === "past_due"; run += 1) await sweepIn(15, 1);
       expect((await readAccount(free.id))?.status).toBe("suspended");
     }));

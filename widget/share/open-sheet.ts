@@ -82,7 +82,7 @@ function createPendingRequest(offer: ShareOffer, display: DisplayMode): PendingR
   }
 }
 
-/** Returns the properties of a request that can be stored. */
+/** Returns only the properties of a request that are stored. */
 function toPendingRequest({
   state,
   verifier,

@@ -130,7 +130,7 @@ export const createProofServices = async (
   const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));
   const earlierKeys = ledger.retiredKeys.flatMap(({ origin, vkey }) => listTrustedLogs(origin, [vkey], "primary"));
   const [ledgerHost] = ledger.origin.split("/");
-  // A ledger on another host was an external one, whose URL is not known.
+  // An earlier ledger on another host was external, so its URL is not known.
   const earlierOrigins = isEmbedded
     ? [...new Set(earlierKeys.map(({ origin }) => origin).filter((origin) => origin.startsWith(`${ledgerHost}/`)))]
     : [];

@@ -51,7 +51,7 @@ const fieldMapSchema = z
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "Fields that the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored encrypted and as typed, without white space at either end. A value is never refused for its content: for example, an `email` that is not an email address is stored and listed in `fields_unrecognized`, but no search finds it. Characters that cannot be stored are replaced with U+FFFD.",
+      "Fields that the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored encrypted, as typed except for leading and trailing whitespace. A value is never refused for its content: for example, an `email` that is not an email address is stored and listed in `fields_unrecognized`, but no search finds it. Characters that cannot be stored are replaced with U+FFFD.",
     example: consentRequestExample.fields,
   });
 

@@ -15,7 +15,7 @@ import { getRemovalSchemas, removalToWire } from "../removals/routes.ts";
 import { shareSchema, shareToWire } from "../shares/schema.ts";
 import { contactFieldsSchema, contactFieldsToWire, profileSchema, profileToWire } from "./schema.ts";
 
-/** Returns the schema. It is created when the OpenAPI document is built. */
+/** The schema is created on first use, because only the OpenAPI document needs it. */
 export const getAccountExportSchema = once(() =>
   z
     .object({

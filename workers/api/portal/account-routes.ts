@@ -41,7 +41,7 @@ const signupSchema = z
   })
   .openapi("SignupRequest");
 
-/** Returns the schema. It is created when the OpenAPI document is built. */
+/** The schema is created on first use, because only the OpenAPI document needs it. */
 const getSignupResultSchema = once(() =>
   z
     .object({

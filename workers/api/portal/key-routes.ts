@@ -125,7 +125,7 @@ const clientChangeSchema = z
     }),
     require_origin: optionalMember(z.boolean()).meta({
       description:
-        "If `true`, redemptions without an `Origin` header are refused with 403 `origin_mismatch`. Set it if only your pages redeem codes, not your server. Applies to codes issued from now on.",
+        "If `true`, redemptions without an `Origin` header are refused with 403 `origin_mismatch`. Set it if only your pages redeem codes, not your server. Applies to codes that are issued after the change.",
     }),
   })
   .refine(({ return_urls: urls, require_origin: requireOrigin }) => urls !== undefined || requireOrigin !== undefined, {

@@ -112,7 +112,7 @@ const resetSchema = z
     environment: sandboxEnvironmentSchema,
     ended: z.int().meta({ description: "Number of test shares that were revoked." }),
     more: z.literal(true).optional().meta({
-      description: "Present if more shares are active. Repeat the request; the clock is reset when the last ones are revoked.",
+      description: "Present if some shares are still active. Repeat the request; the clock is reset when the last ones are revoked.",
     }),
   })
   .openapi("SandboxReset");

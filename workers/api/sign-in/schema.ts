@@ -59,7 +59,7 @@ export const sessionSchema = userSchema
 
 export const signedInSchema = z.object({
   user: userSchema,
-  created: z.boolean().meta({ description: "`true` if this sign-in created the account of a consumer or business." }),
+  created: z.boolean().meta({ description: "`true` if this sign-in created a consumer or business account." }),
 });
 
 export const userToWire = (user: SignedInUser): z.input<typeof userSchema> => toWire(userSchema, user);

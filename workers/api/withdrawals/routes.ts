@@ -83,7 +83,7 @@ const withdrawByLinkRoute = createRoute({
   operationId: "withdrawByLink",
   summary: "Withdraw with a link",
   description:
-    "Withdraws consent with the token in `manage_url`, without an email code, for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise this is the same as withdrawing with an email code.",
+    "Withdraws consent with the token in `manage_url`, without an email code. The token is valid for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise this is the same as withdrawing with an email code.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
