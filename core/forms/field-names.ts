@@ -17,8 +17,8 @@ export const fieldKeyPattern = /^(?!(constructor|prototype)$)[a-z][a-z0-9_]{0,39
 const phonePattern = /phone|\btel\b|telefo+n|\bmobil|\bcel(l|ular)\b|\bmovil|\bhandy(n|\b)|contact num/;
 
 // The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" and "mail city" are
-// cities, but "mail address" is an email address. The same table is used for autocomplete tokens (address-level2 is a city, address-level1 is
-// a state).
+// cities, but "mail address" is an email address. The same table is used for autocomplete tokens (address-level2 is a city, address-level1
+// is a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
   ["email", /email|\be mail|courriel|correo/],
   ["phone", phonePattern],
@@ -119,8 +119,7 @@ function getTitle(hint: string): string {
  */
 function isSecret(hint: string): boolean {
   const title = getTitle(hint);
-  // The first two patterns are those of an email address and a phone.
-  const isContact = fieldKeyPatterns.slice(0, 2).some(([, pattern]) => pattern.test(title));
+  const isContact = /email|phone/.test(guessKeyFromHint(title));
   return secretHintPattern.test(isContact ? title : normalizeHint(hint));
 }
 

@@ -125,6 +125,7 @@ describe("a control is recognized by", () => {
     ["label in Dutch, of a phone", '<label>Telefoonnummer <input name="f7"></label>', "phone", "06 12345678"],
     ['name "mail_address", which is no street address', '<input name="mail_address">', "email", "a@b.example"],
     ["label in French, of the email address", '<label>Adresse mail professionnelle * <input name="f7"></label>', "email", "a@b.example"],
+    ['label "Mail (we send a one-time code)"', '<label>Mail (we send a one-time code) <input name="f7"></label>', "email", "a@b.example"],
     ['label "Mail (required)"', '<label>Mail (required) <input name="f7"></label>', "email", "a@b.example"],
     ['name "mail_zip", which is no email address', '<input name="mail_zip">', "zip", "89501"],
     ['name "mail_city", which is no email address', '<input name="mail_city">', "city", "Reno"],
