@@ -324,8 +324,8 @@ export const hasUncoveredConsent = async (db: Database, work: OwnWithdrawal): Pr
 
 /**
  * Builds a condition for the email that confirms a withdrawal, in the batch that saves it in the person's shard. It is false if the request
- * only repeats a recent unfinished withdrawal, if there is nothing to withdraw, or if the account no longer exists. `hasElsewhere` is true if
- * there is something to withdraw in another shard.
+ * only repeats a recent unfinished withdrawal, if there is nothing to withdraw, or if the account no longer exists. `hasElsewhere` is true
+ * if there is something to withdraw in another shard.
  */
 export const isConfirmable = (work: OwnWithdrawal, hasElsewhere: boolean): Condition =>
   allOf(

@@ -35,8 +35,8 @@ export const sealDevice = (vault: Vault, sessionId: string, device: Device): Pro
   vault.seal(deviceContext(sessionId), JSON.stringify(device));
 
 /**
- * Decrypts the device. Returns null if it cannot be decrypted, so that the person can still see and end the session, and so that it does not
- * affect other sessions.
+ * Decrypts the device. Returns null if it cannot be decrypted, so that the person can still see and end the session, and so that it does
+ * not affect other sessions.
  */
 const openDevice = (vault: Vault, sessionId: string, sealed: string): Promise<Device | null> =>
   vault.open(deviceContext(sessionId), sealed).then(

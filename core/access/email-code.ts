@@ -74,8 +74,8 @@ export const emailCodeLimits = {
   /**
    * For withdrawals, a topic is a business and environment, because a code also works for the business's other certificates with the same
    * address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about other
-   * businesses cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each) for each
-   * shard with certificates of the business.
+   * businesses cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each) for each shard with
+   * certificates of the business.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,

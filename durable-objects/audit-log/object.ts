@@ -123,8 +123,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   /**
    * Proves which entry of a chain is the newest, and that no entries are missing up to the newest record of heads. Uses the signed
    * checkpoint of size `atSize`. If `atSize` is null, waits for a checkpoint that covers the whole chain. This takes up to a second, or up
-   * to three if other chains add records in the meantime. To read the entries that the proof covers, pass the returned size to `getChainPage` as `belowSize`. Returns null if the chain had no entries at
-   * that size, or if there is no such checkpoint, for example because the log is frozen.
+   * to three if other chains add records in the meantime. To read the entries that the proof covers, pass the returned size to
+   * `getChainPage` as `belowSize`. Returns null if the chain had no entries at that size, or if there is no such checkpoint, for example
+   * because the log is frozen.
    */
   proveChainHead(chain: string, atSize: number | null = null): Promise<ChainHeadProof | null> {
     return proveChainHead(this.#proofPorts, chain, atSize);

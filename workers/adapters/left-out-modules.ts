@@ -1,5 +1,5 @@
 // Replaces unused modules of our dependencies. The `alias` list in wrangler.toml puts this file in their place, so the bundle does not
-// contain them. Whatever is left out throws an error when it is called. If a new version of a dependency imports another name, bundling
+// contain them. Calling anything that is left out throws an error. If a new version of a dependency imports another name, bundling
 // fails, except for names that it reads from a namespace import.
 
 const leftOut = (): never => {

@@ -6,8 +6,8 @@ import type { Platform } from "../platform/platform.ts";
 export const maxDueRows = 500;
 
 /**
- * Processes due rows in random order, within the work budget. Logs a failure under `at`. The next run tries the row again. In a fixed order,
- * failing rows at the start could use up the budget of every run.
+ * Processes due rows in random order, within the work budget. Logs a failure under `at`. The next run tries the row again. In a fixed
+ * order, failing rows at the start could use up the budget of every run.
  */
 export const processDue = async <Row>(
   platform: Platform,

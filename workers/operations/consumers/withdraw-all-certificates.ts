@@ -127,8 +127,8 @@ export interface BulkWithdrawal {
 
 /**
  * Saves the withdrawal in the person's shard together with the email that confirms it, so that the email is written once and never lost.
- * The row stays until the other shards have the withdrawal, too. If the business has nothing in the person's shard, the cron job deletes the
- * row after a minute, so that a second request that was sent at the same time sends no email.
+ * The row stays until the other shards have the withdrawal, too. If the business has nothing in the person's shard, the cron job deletes
+ * the row after a minute, so that a second request that was sent at the same time sends no email.
  */
 const saveInOwnShard = async (
   services: ConsumerWriteDependencies,

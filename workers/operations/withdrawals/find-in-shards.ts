@@ -6,9 +6,9 @@ import { listOtherShards, queryShardsInGroups } from "../query-issuing-shards.ts
 import type { LocatedRecord } from "./locate-record.ts";
 
 /**
- * Searches the certificate's shard and, if nothing is found there, the business's other shards. A code or link is valid for all certificates
- * with the same address from the same business and environment, which can be in several shards. If nothing is found and one of the other
- * shards fails, rethrows its error.
+ * Searches the certificate's shard and, if nothing is found there, the business's other shards. A code or link is valid for all
+ * certificates with the same address from the same business and environment, which can be in several shards. If nothing is found and one of
+ * the other shards fails, rethrows its error.
  */
 export const findInShards = async <T>(
   services: Pick<Stores, "shards">,
