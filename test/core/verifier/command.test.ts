@@ -91,6 +91,12 @@ describe("svc-verify", () => {
     ["two packs", ["pack.zip", "pending.zip"], /only one pack/],
     ["an unknown option", ["pack.zip", "--fast"], /unknown option --fast/],
     ["an option without its value", ["pack.zip", "--trust"], /needs a value/],
+    ["two trust files", ["pack.zip", ...trusted, "--trust", "plain-trust.json"], /--trust is accepted only once/],
+    [
+      "two fingerprints",
+      ["pack.zip", "--expect-fingerprint", "0".repeat(64), "--expect-fingerprint", "1".repeat(64)],
+      /--expect-fingerprint is accepted only once/,
+    ],
     ["an invalid fingerprint", ["pack.zip", "--expect-fingerprint", "ABC"], /64 hex digits/],
     ["an unknown requirement", ["pack.zip", "--require", "blockchain"], /--require takes/],
     ["no witnesses", ["pack.zip", "--require", "witness=0"], /--require takes/],
