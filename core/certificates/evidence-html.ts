@@ -85,7 +85,7 @@ export const renderVerifyPage = (parts: ArticleParts, disclosed: DisclosedFields
 <label for="trust">Keys you trust (the <code>svc-trust.json</code> file you got from the issuer)</label>
 <input id="trust" type="file" accept=".json,application/json">
 <label for="fingerprint">Fingerprint you were given (optional)</label>
-<input id="fingerprint" type="text" autocomplete="off" spellcheck="false" maxlength="64">
+<input id="fingerprint" type="text" autocomplete="off" spellcheck="false">
 <button id="save" type="button">Save the pack as a ZIP file</button>
 </section>
 ${renderCertificateArticle(parts, disclosed)}

@@ -14,10 +14,13 @@ import { trustDocument, buildWorld } from "./evidence.ts";
 const folder = mkdtempSync(join(tmpdir(), "svc-page-"));
 let browser: Browser;
 let good: string;
+let fingerprint: string;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  good = await buildEvidenceHtml((await buildWorld({ isRevoked: true })).parts, (await bundleVerifier()).page);
+  const { parts } = await buildWorld({ isRevoked: true });
+  fingerprint = parts.opened.certificate.fingerprint;
+  good = await buildEvidenceHtml(parts, (await bundleVerifier()).page);
   writeFileSync(join(folder, "trust.json"), JSON.stringify(trustDocument));
   writeFileSync(join(folder, "other.json"), "[]");
 });
@@ -68,6 +71,12 @@ describe("the page from disk", () => {
     await page.fill("#fingerprint", "0".repeat(64));
     await page.locator("#fingerprint").blur();
     expect(await settled("invalid")).toContain("fp.hash");
+    // Spaces around the fingerprint are often copied with it.
+    await page.fill("#fingerprint", "");
+    await page.locator("#fingerprint").focus();
+    await page.keyboard.insertText(` ${fingerprint} `);
+    await page.locator("#fingerprint").blur();
+    await settled("valid");
     expect(problems).toEqual([]);
     await close();
   });
