@@ -159,7 +159,7 @@ const parseAuthoritySettings = (item: JsonObject): TimestampAuthoritySettings | 
     spkis?.every((spki) => /^[0-9a-f]{64}$/i.test(spki)) !== true
   )
     return null;
-  if (!isIsoTime(validFrom) || (validTo !== null && !isIsoTime(validTo))) return null;
+  if (!isIsoTime(validFrom) || (validTo !== null && (!isIsoTime(validTo) || validFrom >= validTo))) return null;
   const pins = spkis.map((spki) => ({ name, spkiSha256: spki.toLowerCase(), validFrom, ...(validTo !== null && { validTo }) }));
   return { name, url, pins, pem };
 };

@@ -102,6 +102,19 @@ const unfit: readonly (readonly [setting: string, what: string, value: string])[
   ["WITNESS_MIN", "above the number of witnesses", "1"],
   ["TIMESTAMP_AUTHORITIES", "without a pinned key", JSON.stringify([{ name: "tsa", url: "https://tsa.example/" }])],
   ["TIMESTAMP_AUTHORITIES", "that is not JSON", "https://tsa.example"],
+  [
+    "TIMESTAMP_AUTHORITIES",
+    "whose key is valid from the time when it expires",
+    JSON.stringify([
+      {
+        name: "tsa",
+        url: "https://tsa.example/",
+        spki_sha256: "ab".repeat(32),
+        valid_from: "2026-11-22T00:00:00.000Z",
+        valid_to: "2026-11-22T00:00:00.000Z",
+      },
+    ]),
+  ],
 ];
 
 afterEach(() => {
