@@ -35,6 +35,14 @@ describe("a certificate that records a refusal", () => {
     expect(page).not.toContain("Consent given to");
   });
 
+  test("has no withdrawal page", async () => {
+    const form = { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body: new URLSearchParams({ email }) };
+    for (const request of [{ headers: { accept: "text/html" } }, form]) {
+      const response = await call(`/c/${certId}/withdraw`, { ...request, redirect: "manual" });
+      expect([response.status, response.headers.get("location")]).toEqual([303, `/c/${certId}`]);
+    }
+  });
+
   test.each(["iso27560", "kantara"])("has no consent receipt (%s)", async (format) => {
     const response = await getWithKey(`/v1/certs/${certId}/receipt?format=${format}`);
     expect([response.status, response.body.error.code]).toEqual([409, "not_a_consent"]);

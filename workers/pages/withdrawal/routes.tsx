@@ -8,7 +8,7 @@
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
-import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
+import { isConsentRefused, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseCertId, type CertId } from "../../../core/ids.ts";
 import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { parseEmailCode } from "../../../core/access/email-code.ts";
@@ -49,6 +49,12 @@ const findCertificate = async (c: Context<AppEnv>): Promise<PublishedCertificate
 };
 
 /**
+ * Returns whether a person can withdraw consent on these pages. After an erasure, the person's email address cannot be verified, and a
+ * refusal contains no consent. The certificate page explains both.
+ */
+const canWithdraw = (certificate: PublishedCertificate): boolean => certificate.subjectErasedAt === null && !isConsentRefused(certificate);
+
+/**
  * Reads the email address that was typed for this certificate, and the token that verifies it. Both are null if the browser has no cookie
  * for this certificate.
  */
@@ -77,7 +83,7 @@ type WithdrawalFormRequest = FormRequest<{ readonly certificate: PublishedCertif
 const certificateFormHandler = createFormHandlerFactory(async (c) => {
   const certificate = await findCertificate(c);
   if (certificate === null) return renderCertificateNotFound(c);
-  return certificate.subjectErasedAt === null ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
+  return canWithdraw(certificate) ? { certificate } : redirectTo(c, `/c/${certificate.id}`);
 }, "verifyUrl");
 
 /**
@@ -113,9 +119,7 @@ const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const certificate = await findCertificate(c);
   if (certificate === null) return renderCertificateNotFound(c);
   if (certificate.status === "revoked") return redirectTo(c, `/c/${certificate.id}/withdrawn`);
-  // The person's email address was erased, so it cannot be verified here. The certificate page shows how to contact
-  // the business instead.
-  if (certificate.subjectErasedAt !== null) return redirectTo(c, `/c/${certificate.id}`);
+  if (!canWithdraw(certificate)) return redirectTo(c, `/c/${certificate.id}`);
   const { email, token } = await getPendingWithdrawal(c, certificate.id);
   const others = await findOtherCertificates(c, certificate.id);
   if (token !== null && others !== null)
