@@ -145,6 +145,19 @@ describe("withdrawing consents given on forms", () => {
     expect(await Promise.all([second, third, other].map(({ certId }) => readStatus(certId)))).toEqual(["revoked", "revoked", "active"]);
   });
 
+  test("offers to end the shares with the business too, even if there is only one certificate", async () => {
+    const person = await signInPerson();
+    const { share } = await grantShare(person);
+    const { certId } = await issueToNewPerson(buildCertificateInput(person));
+    const browser = openBrowserFor(person);
+    const action = `${buildCertificatePath(certId)}/withdraw`;
+    const confirmationPage = await browser.open(action);
+    expect(getPageText(confirmationPage)).toContain("All consent you gave to Acme Solar LLC (2)");
+    await browser.send(confirmationPage, action);
+    expect(await readStatus(certId)).toBe("revoked");
+    expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.status).toBe("revoked");
+  });
+
   test("withdraws consent for selected recipients, and for none when none is selected", async () => {
     const person = await signInPerson({});
     const { certId } = await issueToNewPerson(buildCertificateInput(person, { entities: ["Acme Solar LLC", "Roof Right", "Sunny Roofs"] }));

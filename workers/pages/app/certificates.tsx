@@ -321,6 +321,7 @@ const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCer
     countOthersShares(services, person, businessId),
   ]);
   const activeShares = shares.filter(({ status }) => status === "active").length + (others?.activeOthersShares ?? 0);
+  const activeConsents = activeCertificates + activeShares;
   return renderConfirmPage(
     request,
     {
@@ -352,9 +353,9 @@ const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCer
         </ConfirmCard>
       ),
     },
-    activeCertificates > 1 && (
+    activeConsents > 1 && (
       <fieldset class="option">
-        <ScopeChoice business={business} count={activeCertificates + activeShares} />
+        <ScopeChoice business={business} count={activeConsents} />
       </fieldset>
     ),
   );
