@@ -12,7 +12,8 @@ import {
   describeRedirect,
   type Member,
 } from "../support/portal-pages.ts";
-import { signUpBusiness } from "../support/portal.ts";
+import { listAuditEntryTypes, signUpBusiness } from "../support/portal.ts";
+import { getFormToken } from "../support/portal-cast.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
 import { call, readDatabaseContents, issueCertificate, buildSubmission, submitConsent, world } from "../support/world.ts";
@@ -105,6 +106,26 @@ describe("test mode", () => {
     expect(getPageText(registered)).toContain("Copy it now.");
     expect(extractWords((await openPage(fresh, "/portal/test/webhooks")).document)).toContain("/trial");
     expect(extractWords((await openPage(fresh, "/portal/webhooks")).document)).not.toContain("/trial");
+  });
+
+  test("returns the not-found page for a form that names a live key or certificate, and does nothing", async () => {
+    await submitForm(fresh, "/portal/keys", "/portal/keys", { key_name: "Lead server" });
+    const keyPath = /\/portal\/keys\/key_[a-z0-9]+/.exec((await openPage(fresh, "/portal/keys")).text)?.[0] ?? "none";
+    const cert = (await issueCertificate()).cert_id;
+    const forms = [
+      [fresh, fresh.id, `${keyPath}/remove`],
+      [acme, world.acme.id, `/portal/certificates/${cert}/reveal`],
+      [acme, world.acme.id, `/portal/certificates/${cert}/evidence`],
+    ] as const;
+    for (const [member, businessId, path] of forms) {
+      const action = path.replace("/portal/", "/portal/test/");
+      const entries = await listAuditEntryTypes(businessId);
+      const response = await postForm(member, action, { form: await getFormToken(member, action) });
+      expect([action, response.status]).toEqual([action, 404]);
+      expect(await listAuditEntryTypes(businessId)).toEqual(entries);
+    }
+    expect((await openPage(fresh, `${keyPath.replace("/portal/", "/portal/test/")}/remove`)).status).toBe(404);
+    expect((await openPage(fresh, `${keyPath}/remove`)).status).toBe(200);
   });
 
   test("lets members move its clock forward, and an invalid time changes nothing", async () => {

@@ -440,15 +440,21 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   });
 };
 
+/** Returns whether the business has this certificate in this environment. The operations find a certificate in both environments. */
+const hasCertificate = async ({ services, member, environment }: PortalRequest, id: CertId): Promise<boolean> => {
+  const found = await getBusinessCertificate(services, member, id);
+  return found.ok && found.value.environment === environment;
+};
+
 const handleRevealPerson = async (request: PortalFormRequest, id: CertId): Promise<Response> => {
+  if (!(await hasCertificate(request, id))) return notFoundPage(request);
   const detail = await revealCertificate(request.services, request.member, id);
   return detail.ok ? renderCertificate(request, id, detail.value) : notFoundPage(request);
 };
 
 const handleDownloadEvidence = async (request: PortalFormRequest, id: CertId): Promise<Response> => {
   const { c, services, member, form } = request;
-  const found = await getBusinessCertificate(services, member, id);
-  if (!found.ok || found.value.environment !== request.environment) return notFoundPage(request);
+  if (!(await hasCertificate(request, id))) return notFoundPage(request);
   const actor = { kind: "member", id: member.userId } as const;
   const parts = await exportEvidence(services, toReader(request), actor, id, { disclose: null, redacted: form.has("redact") });
   if (!parts.ok) return notFoundPage(request);

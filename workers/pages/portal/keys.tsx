@@ -197,9 +197,13 @@ const handleCreateClient = async (request: PortalFormRequest): Promise<Response>
   return created.ok ? redirectTo(request, keysPath, "added") : renderCreateError(request, "client", created);
 };
 
+/** Finds a key of this environment. The operations find a key in both environments. */
+const findKey = async ({ services, member, environment }: PortalRequest, id: string): Promise<ApiKey | undefined> =>
+  (await listApiKeys(services, member)).find((key) => key.id === id && key.environment === environment);
+
 const renderRevokeKey = async (request: PortalRequest, id: string): Promise<Response> => {
-  const key = (await listApiKeys(request.services, request.member)).find((listed) => listed.id === id && listed.revokedAt === null);
-  if (key === undefined) return notFoundPage(request);
+  const key = await findKey(request, id);
+  if (key === undefined || key.revokedAt !== null) return notFoundPage(request);
   const { used, unused, final } = keyMessages.removeFollows;
   return renderConfirmation(request, {
     tab: "keys",
@@ -224,6 +228,7 @@ const renderRevokeKey = async (request: PortalRequest, id: string): Promise<Resp
 };
 
 const handleRevokeKey = async (request: PortalFormRequest, id: string): Promise<Response> => {
+  if ((await findKey(request, id)) === undefined) return notFoundPage(request);
   const revoked = await revokeApiKey(request.services, request.member, id);
   return revoked.ok ? redirectTo(request, keysPath, "removed") : notFoundPage(request);
 };
