@@ -8,7 +8,7 @@
 const maxLevels = 4;
 
 // Matches only elements that can show the selected country, never the list of all countries.
-const pickerSelector = 'select,input,button,[class*=selected],[class*=selection],[class*=dial],[class*=-code],[aria-selected="true"]';
+const pickerSelector = "select,input,button,[class*=selected],[class*=selection],[class*=dial],[class*=-code],[aria-selected=true]";
 /** Matches names of controls whose value is a dial code, even if it is only digits. */
 const codeNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
 /** Matches names of controls that can also have other values. In a list of countries, for example, digits can be the IDs of a database. */
@@ -62,7 +62,7 @@ function readDialCode(part: Part): string {
   const { className, id, name = "", parentElement, selectedOptions } = part;
   // An input whose name does not suggest a dial code may hold a secret, so it is not read.
   if (part.matches("input") && (!codeNamePattern.test(name + id) || /hidden|password/.test(part.type))) return "";
-  if (part.closest('li:not([aria-selected="true"])')) return "";
+  if (part.closest("li:not([aria-selected=true])")) return "";
   const names = [name, id, className, parentElement.className].join();
   const hasCode = codeNamePattern.test(names);
   let value = String(part.value || "");

@@ -26,7 +26,7 @@ export function selectElements(selector: string, option: string): HTMLInputEleme
   try {
     return queryPage(selector);
   } catch {
-    throw new Misconfiguration(`data-${option}-selector is not valid: correct it`);
+    throw new Misconfiguration(`data-${option}-selector is invalid: correct it`);
   }
 }
 

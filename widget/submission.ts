@@ -58,7 +58,7 @@ export function getCurrentValues(form: HTMLFormElement, config: Config): string 
 }
 
 /**
- * Finds the consent boxes. If the selector matches a label, returns the label's box. Returns an empty list if the page configures none:
+ * Finds the consent boxes. If the selector matches a label or an element around a box, returns that box. Returns an empty list if the page configures none:
  * submitting the form is then the consent.
  */
 export function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
@@ -66,7 +66,7 @@ export function findConsentBoxes(form: HTMLFormElement, { options }: Config): HT
   const selected: (HTMLInputElement & { control?: HTMLInputElement | null })[] = selectElements(options.checkboxSelector, "checkbox");
   const boxes = filterByForm(
     form,
-    selected.map((each) => each.control || each),
+    selected.map((each) => each.control || each.querySelector<HTMLInputElement>("[type=checkbox]") || each),
   );
   if (!boxes.length) throw new Misconfiguration("data-checkbox-selector matches nothing in the form: correct it");
   return boxes;

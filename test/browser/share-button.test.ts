@@ -253,7 +253,7 @@ describe("the request", () => {
       { "data-disclosure-selector": "#nowhere" },
       "no disclosure is displayed: set data-disclosure-selector",
     ],
-    ["an invalid disclosure selector", { "data-disclosure-selector": "p[[" }, "data-disclosure-selector is not valid: correct it"],
+    ["an invalid disclosure selector", { "data-disclosure-selector": "p[[" }, "data-disclosure-selector is invalid: correct it"],
     ["a disclosure that is too long", { "data-disclosure-text": "x".repeat(6_001) }, "the disclosure is too long: shorten it"],
     [
       "a disclosure whose characters make the URL too long",

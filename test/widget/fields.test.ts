@@ -319,6 +319,8 @@ describe("never read, not even when mapped", () => {
     ["a one-time code by label", '<label>Mobile OTP <input type="tel" name="f9"></label>'],
     ["a one-time code that was sent to a phone", '<label>One-time code that we sent to your phone <input type="tel" name="f9"></label>'],
     ["a card number by label, in German", '<label>Kartennummer <input type="tel" name="f9"></label>'],
+    ["a card by label, in German", '<label>Karte <input type="tel" name="f9"></label>'],
+    ["a bank account by label", '<label>IBAN <input type="tel" name="f9"></label>'],
     ["a credit card by label, in German", '<label>Kreditkarte <input type="tel" name="f9"></label>'],
     ["a card number by label, in French", '<label>Numéro de carte <input type="tel" name="f9"></label>'],
     ["a credit card by label, in French", '<label>Carte bancaire <input type="tel" name="f9"></label>'],
@@ -647,6 +649,11 @@ describe("the consent box", () => {
       '<label class="c" for="box">I agree</label><input type="checkbox" id="box" checked>',
       "pre_selected",
     ],
+    [
+      "in the selected element",
+      '<div class="c"><input type="hidden" name="ok" value="0"><input type="checkbox" name="ok" checked> I agree</div>',
+      "pre_selected",
+    ],
     ["ticked twice", '<input type="checkbox" class="c" checked><input type="checkbox" class="c" checked>', "pre_selected"],
   ])("%s certifies, and the evidence says how it was checked", async (_what, markup, optIn) => {
     expect(getOptInType(await withBox(markup))).toBe(optIn);
@@ -686,6 +693,7 @@ describe("the consent box", () => {
   it.each([
     ["unticked", '<input type="checkbox" class="c">'],
     ["unticked, whose label is selected", '<label class="c"><input type="checkbox"> I agree</label>'],
+    ["unticked, in the selected element", '<div class="c"><input type="checkbox"> I agree</div>'],
     ["half ticked", '<input type="checkbox" class="c" checked><input type="checkbox" class="c">'],
     ["unticked, with an outdated ARIA state", '<input type="checkbox" aria-checked="true" class="c">'],
     ["of ARIA unticked", '<div role="checkbox" aria-checked="false" class="c"></div>'],

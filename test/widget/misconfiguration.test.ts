@@ -70,7 +70,7 @@ const mistakes: Mistake[] = [
   },
   {
     what: "an invalid disclosure selector",
-    says: "data-disclosure-selector is not valid: correct it",
+    says: "data-disclosure-selector is invalid: correct it",
     options: { widget: { "data-disclosure-selector": "p[[" } },
   },
   {
@@ -80,7 +80,7 @@ const mistakes: Mistake[] = [
   },
   {
     what: "an invalid checkbox selector",
-    says: "data-checkbox-selector is not valid: correct it",
+    says: "data-checkbox-selector is invalid: correct it",
     options: { widget: { "data-checkbox-selector": "" } },
   },
   {

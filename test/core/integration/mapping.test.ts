@@ -16,7 +16,10 @@ describe("mapForm", () => {
     expect(listKeys(controls)).toEqual(["email"]);
   });
 
-  it.each(["Kartennummer", "Numéro de carte", "Número de tarjeta"])("does not map an input of type tel with the label %s", (label) => {
-    expect(listKeys(`<input name="email"><label>${label} <input type="tel" name="f9"></label>`)).toEqual(["email"]);
-  });
+  it.each(["Kartennummer", "EC-Karte", "IBAN", "Numéro de carte", "Número de tarjeta"])(
+    "does not map an input of type tel with the label %s",
+    (label) => {
+      expect(listKeys(`<input name="email"><label>${label} <input type="tel" name="f9"></label>`)).toEqual(["email"]);
+    },
+  );
 });
