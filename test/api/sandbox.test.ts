@@ -374,6 +374,15 @@ describe("POST /v1/sandbox/trigger", () => {
     expect([expired.status, event.type, event.share_id]).toEqual(["expired", "share.expired", expired.id]);
   });
 
+  test("creates no share if the clock cannot be advanced to its warning or end", async () => {
+    expect((await move({ advance_seconds: 1_096 * 86_400 - 3_600 })).status).toBe(200);
+    const before = (await listAllEvents(testKey)).length;
+    for (const type of ["share.expiring", "share.expired"]) expect(describeOutcome(await trigger({ type }))).toBe("400 invalid_request");
+    expect((await trigger({ type: "share.created" })).status).toBe(200);
+    await waitUntilSettled();
+    expect((await listAllEvents(testKey)).length).toBe(before + 1);
+  });
+
   test("refuses impossible events and changes nothing", async () => {
     const { share: created } = await grantTestShare({ scope: ["email"] });
     await waitUntilSettled();

@@ -3,10 +3,13 @@
 import { standardEventTypes, type EventType } from "../../../core/events/event.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
+import { decideClockMove } from "../../../core/sandbox/clock.ts";
 import { computeNextDueAt } from "../../../core/shares/due-dates.ts";
 import { contactKeys, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
 import { getPersonaFields } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
+import { dayMs, secondMs } from "../../../core/time.ts";
+import { getSandboxClock } from "../../../storage/sandbox-clocks.ts";
 import { findChangeableShare, type ChangeableShare } from "../../../storage/shares.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { getEventFeed, type FeedPage } from "../events/get-event-feed.ts";
@@ -147,6 +150,13 @@ export const triggerEvent = async (
     if (!decided.ok) return decided;
   }
   const { business } = tester;
+  const db = services.shards.forId(business.id);
+  if (request.shareId === null && shareDurationDays[request.type] !== undefined) {
+    // Checked before the new share is created, for the same reason. The warning or end of the new share is due a day later.
+    const { offsetMs } = await getSandboxClock(db, business.id);
+    const decided = decideClockMove(offsetMs, { advanceSeconds: dayMs / secondMs }, services.clock());
+    if (!decided.ok) return decided;
+  }
   const sequence = services.eventSequence(business.id, "sandbox");
   await sequence.drain();
   const { head } = await sequence.listEvents(Number.MAX_SAFE_INTEGER, 1, null);
@@ -154,7 +164,6 @@ export const triggerEvent = async (
   if (!acted.ok) return acted;
   await sequence.drain();
   const event = await findNewestEvent(services, tester, { type: request.type, shareId: acted.value, after: head });
-  const db = services.shards.forId(business.id);
   const found = await findChangeableShare(db, acted.value, { businessId: business.id, environment: "sandbox" }, services.clock());
   return event === undefined || found === null ? refuse("storage_unavailable") : ok({ share: found.share, event });
 };
