@@ -54,6 +54,12 @@ describe("GET /v1/me/certificates", () => {
     expect((await list(stranger)).businesses).toHaveLength(1);
   });
 
+  test("lists nothing for an unknown business, even if its ID names a shard that does not exist", async () => {
+    const person = await signInPerson({});
+    for (const id of ["nothing", `biz_00${"1".repeat(24)}`, `biz_zz${"1".repeat(24)}`])
+      expect([id, await list(person, `/${id}`)]).toEqual([id, { certificates: [], has_more: false }]);
+  });
+
   test("leaves out sandbox certificates, and finds nothing by an unverified address among the fields", async () => {
     const person = await signInPerson({});
     const victim = await signInPerson({});

@@ -53,7 +53,8 @@ export const listCertificatesNamingPerson = async (
 ): Promise<Result<NamingCertificatePage, "unauthorized">> => {
   const address = await loadEmailIndex(services, person);
   if (address === null) return refuse("unauthorized");
-  if (businessId === null) return ok({ certificates: [], hasMore: false });
+  // Anyone can make up an ID with a shard that does not exist.
+  if (businessId === null || !services.shards.hasShardOf(businessId)) return ok({ certificates: [], hasMore: false });
   const found = await listInShards(services, address, businessId, startingAfter);
   return ok({ certificates: found.slice(0, certificatesPerPage), hasMore: found.length > certificatesPerPage });
 };
