@@ -71,6 +71,12 @@ test("a page of certificates beyond the end leads to the last page", async () =>
     expect(describeRedirect(await openPage(acme, path))).toBe(`303 ${lastPage}`);
 });
 
+test("a day that does not exist does not filter the list of certificates", async () => {
+  const countFilters = async (from: string) =>
+    findByTagName(await openDocument(`/portal/certificates?from=${from}`), "a").filter(({ attribs }) => attribs.class === "chip").length;
+  expect([await countFilters("2026-02-28"), await countFilters("2026-02-30"), await countFilters("2026-13-01")]).toEqual([1, 0, 0]);
+});
+
 test("a person without an email address is shown by the phone number", async () => {
   const { certId, manageToken: token } = await issueToNewPerson({ fields: { email: "", phone: "+1 202 555 0123" } });
   expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);

@@ -18,7 +18,7 @@ import {
 } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, type TestResponse } from "../support/world.ts";
-import { findByTagName, extractText } from "./page.ts";
+import { findByTagName, extractText, withAttribute } from "./page.ts";
 
 const list = "/portal/webhooks";
 const newPage = "/portal/webhooks/new";
@@ -124,6 +124,16 @@ test("returns the not-found page for an invalid time or position and calls no en
     expect((await postForm(owner, replay, { form: await getFormToken(owner, replay) })).status).toBe(404);
   }
   expect(calls).toEqual([]);
+});
+
+test("shows the rule next to the start time of a recovery if it is not in the past", async () => {
+  const path = await make();
+  for (const since of ["", "yesterday", "2999-01-01T00:00"]) {
+    const page = await openPage(owner, `${path}/recover?since=${since}`);
+    expect([since, page.status]).toEqual([since, 400]);
+    expect(withAttribute(page.document, "id", "since-error").map(extractText)).toEqual(["Error: Enter a time in the past, in UTC."]);
+    expect(withAttribute(page.document, "id", "since")[0]?.attribs.value).toBe(since);
+  }
 });
 
 test("refuses a form from another site, of another session or of another action", async () => {

@@ -62,8 +62,11 @@ type CertificateFilter = {
 
 const parseText = (value: string | undefined, max = 200): string | null => cutText(value?.trim() ?? "", max) || null;
 
-const parseDay = (value: string | undefined): string | null =>
-  value !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : null;
+/** Returns null for a day that does not exist. Date.parse would accept February 30 as a day in March. */
+const parseDay = (value: string | undefined): string | null => {
+  const at = value !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : Number.NaN;
+  return !Number.isNaN(at) && toIso(at).slice(0, 10) === value ? value : null;
+};
 
 const parseFilter = (get: (name: string) => string | undefined): CertificateFilter => {
   const status = get("status");

@@ -442,7 +442,7 @@ const parsePastInstant = (text: string | undefined, now: Instant): Instant | nul
   return Number.isNaN(at) || at > now ? null : at;
 };
 
-const RecoveryForm: FC<{ path: string }> = ({ path }) => {
+const RecoveryForm: FC<{ path: string; typed: string | undefined }> = ({ path, typed }) => {
   const { pathInMode, now } = usePortalRequest();
   const { recover } = webhookMessages;
   return (
@@ -454,7 +454,7 @@ const RecoveryForm: FC<{ path: string }> = ({ path }) => {
           hint={recover.sinceHint}
           type="datetime-local"
           required
-          value={toIso(now - dayMs).slice(0, 16)}
+          value={typed ?? toIso(now - dayMs).slice(0, 16)}
         />
       </div>
       <footer>
@@ -490,15 +490,22 @@ const renderRecovery = async (request: PortalRequest, endpoint: Endpoint): Promi
   const { c, services, member, now } = request;
   const { recover } = webhookMessages;
   const path = `${pathOf(endpoint.id)}/recover`;
-  const since = parsePastInstant(c.req.query("since"), now);
+  const typed = c.req.query("since");
+  const since = parsePastInstant(typed, now);
+  const isRefused = typed !== undefined && since === null;
   const count = since === null ? null : await countFailedDeliveries(services, member.business.id, endpoint.id as WebhookId, since);
   const content: Child =
-    since === null || count === null ? <RecoveryForm path={path} /> : <RecoveryConfirmation path={path} since={since} count={count} />;
+    since === null || count === null ? (
+      <RecoveryForm path={path} typed={typed} />
+    ) : (
+      <RecoveryConfirmation path={path} since={since} count={count} />
+    );
   return renderMemberPage(request, {
     tab: "webhooks",
     title: recover.title,
     intro: recover.text,
     parent: crumbsOf(endpoint),
+    error: isRefused ? { code: "invalid_request", field: "since", text: recover.badSince } : undefined,
     content,
   });
 };

@@ -828,6 +828,7 @@ export const messages = {
       text: "Choose a start time. We’ll resend every event that has failed since then, oldest first, at up to 10 per second.",
       since: "Failed since",
       sinceHint: "Time in UTC.",
+      badSince: "Enter a time in the past, in UTC.",
       count: "Count failed events",
       none: "No events have failed since then.",
       some: "Events to resend: {count}. Your server may receive some of them twice.",
