@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
 import { addShard } from "./add-shard.ts";
 import { ensureDevVars, loadLocalSettings } from "./settings.ts";
-import { assertServiceIsStopped } from "./stopped-service.ts";
+import { reserveStateFolder } from "./state-lock.ts";
 
 const usage = `Usage: npm run admin -- <command>
 
@@ -124,7 +124,7 @@ const runMoveCommand = async ([command = "", folder = "", option, ...others]: re
 const runDrill = async (): Promise<void> => {
   ensureDevVars();
   const settings = loadLocalSettings();
-  await assertServiceIsStopped(settings);
+  reserveStateFolder(settings.stateDir);
   const [{ buildAssets }, { bundleWorker }, { runRestoreDrill }] = await Promise.all([
     import("./build.ts"),
     import("./local-runtime.ts"),

@@ -1,11 +1,12 @@
 // Local settings: random development secrets in .dev.vars, and overrides from the environment.
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { sha256Hex } from "../core/hash.ts";
 import { addableShards, listStoredShards, maxLocalShards } from "./database-files.ts";
 import { receiverUrls } from "./demo-month/receiver.ts";
 import { getDemoCredentials, createDemoWorld } from "./demo-world.ts";
 import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
+import { replacePrivateFile } from "./private-file.ts";
 
 export const devVarsPath = ".dev.vars";
 
@@ -49,7 +50,7 @@ export const ensureDevVars = (): void => {
   const missing = Object.entries({ ...others, ...pairs }).filter(([name]) => known[name] === undefined);
   if (missing.length === 0) return;
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
-  writeFileSync(devVarsPath, `${text.endsWith("\n") ? text : `${text}\n`}${added}`, { mode: 0o600 });
+  replacePrivateFile(devVarsPath, `${text.endsWith("\n") ? text : `${text}\n`}${added}`);
 };
 
 export const parseDevVars = (text: string): Record<string, string> =>
@@ -61,14 +62,14 @@ export const parseDevVars = (text: string): Record<string, string> =>
   );
 
 /** Throws a StartRefusal if the setting `name` is not a port. Tests use port 0, which lets the system choose. */
-export const assertPort = (name: string, port: number): void => {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new StartRefusal(`${name} must be a port number from 1 to 65535.`);
+export const assertPort = (name: string, port: number, lowest: 0 | 1 = 0): void => {
+  if (!Number.isInteger(port) || port < lowest || port > 65_535) throw new StartRefusal(`${name} must be a port number from 1 to 65535.`);
 };
 
 /** Reads a port from the environment. Throws a StartRefusal if it is not a port. */
 export const readPort = (name: "PORT" | "DEMO_PORT"): number => {
-  const port = Number(process.env[name] ?? (name === "PORT" ? "8787" : "8788"));
-  assertPort(name, port);
+  const port = Number(process.env[name] || (name === "PORT" ? "8787" : "8788"));
+  assertPort(name, port, 1); // the settings contain the service's URL, so the system cannot choose the port
   return port;
 };
 

@@ -12,6 +12,7 @@ import { startPreparedRuntime, type Runtime } from "./local-runtime.ts";
 import { parseOptions } from "./parse-options.ts";
 import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
 import { assertCanStart } from "./startup-checks.ts";
+import { reserveStateFolder } from "./state-lock.ts";
 import { updateWorkerBundle } from "./worker-bundle.ts";
 
 const usage = `Usage: npm start -- [options]
@@ -26,6 +27,8 @@ if (options.help) {
   console.log(usage);
   process.exit(0);
 }
+
+const stopTimeoutMs = 10_000; // stopping usually takes less than a second
 
 const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
   const start = performance.now();
@@ -52,6 +55,7 @@ const main = async (): Promise<void> => {
   ensureDevVars();
   const settings = loadLocalSettings();
   await assertCanStart(settings);
+  reserveStateFolder(settings.stateDir);
   await runStartStep("page script, styles", buildAssets);
   const bundled = updateWorkerBundle(); // bundling continues while the demo data is written
   bundled.catch(() => undefined); // the step below reports a failure, after the demo data is complete
@@ -98,13 +102,16 @@ const main = async (): Promise<void> => {
   const stop = async (): Promise<void> => {
     if (isStopping) return; // Ctrl-C in a terminal sends the signal to each process, and run.mjs passes it on again
     isStopping = true;
+    setTimeout(() => process.exit(1), stopTimeoutMs); // if the runtime hangs, its process is killed when this one ends
     clearInterval(ticker);
     site.close();
     await runtime.dispose();
     process.exit(0);
   };
-  process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.removeAllListeners(signal); // the runtime's own listeners would end this process at once, with a failing status
+    process.on(signal, () => void stop());
+  }
 };
 
 try {

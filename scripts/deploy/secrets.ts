@@ -1,9 +1,10 @@
 // The secrets of a deployment. They are generated once, kept in a local file that only its owner can read, and uploaded with the code.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256Hex } from "../../core/hash.ts";
 import { embeddedSecrets, generateSecrets, serviceSecrets } from "../generate-secrets.ts";
+import { replacePrivateFile } from "../private-file.ts";
 import { DeploymentError, keySettings, type Deployment } from "./config.ts";
 
 /** Secrets that other companies issue. They are read from the environment and saved in the file. */
@@ -31,11 +32,9 @@ export const readSecrets = (path: string): Secrets | null => {
   }
 };
 
-/** Replaces the file in one step, so that after a crash it is either the old or the new file, never a partly written one. */
 export const writeSecrets = (path: string, secrets: Secrets): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replacePrivateFile(path, `${JSON.stringify(secrets, null, 2)}\n`);
 };
 
 /** Generates the secrets of a new deployment. The ledger is named after the half-year when the deployment is created. */

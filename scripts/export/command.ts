@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createLocalStore } from "../keys/stores.ts";
 import { ensureDevVars, loadLocalSettings } from "../settings.ts";
-import { assertServiceIsStopped } from "../stopped-service.ts";
+import { reserveStateFolder } from "../state-lock.ts";
 import { runExport } from "./export.ts";
 import { finishImport, runImport } from "./import.ts";
 
@@ -17,8 +17,8 @@ const readServiceVersion = (): string => (JSON.parse(readFileSync("package.json"
 
 export const runExportCommand = async (folder: string, report: (text: string) => void): Promise<void> => {
   const passphrase = readPassphrase("the passphrase that encrypts the export. Generate one with: openssl rand -base64 32");
-  const { stateDir, extraShards, origin, vars } = loadLocalSettings();
-  await assertServiceIsStopped({ origin });
+  const { stateDir, extraShards, vars } = loadLocalSettings();
+  reserveStateFolder(stateDir);
   report(`Export ${stateDir} to ${folder}:\n`);
   const { files } = await runExport({
     stateDir,
@@ -37,8 +37,8 @@ export const runExportCommand = async (folder: string, report: (text: string) =>
 export const runImportCommand = async (folder: string, isDryRun: boolean, report: (text: string) => void): Promise<void> => {
   const passphrase = readPassphrase("the passphrase of the export.");
   ensureDevVars();
-  const { stateDir, extraShards, origin, vars } = loadLocalSettings();
-  if (!isDryRun) await assertServiceIsStopped({ origin });
+  const { stateDir, extraShards, vars } = loadLocalSettings();
+  if (!isDryRun) reserveStateFolder(stateDir);
   report(`${isDryRun ? "Check" : "Import"} ${folder}:\n`);
   const settings = await runImport({ stateDir, extraShards, vars, folder, passphrase, isDryRun, report });
   if (isDryRun) {

@@ -1,7 +1,7 @@
 // Checks that a service started by a test uses only the test's settings, not the .dev.vars of `npm start`, and that `npm start` refuses
 // settings and ports that it cannot use.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,6 +9,8 @@ import { afterAll, expect, test } from "vitest";
 import { loadWorkerConfiguration } from "../../scripts/worker-configuration.ts";
 import { buildLocalSettings, generateDevVars, type LocalSettings } from "../../scripts/settings.ts";
 import { assertCanStart, findSettingsProblem } from "../../scripts/startup-checks.ts";
+import { reserveStateFolder } from "../../scripts/state-lock.ts";
+import { findFreePort } from "../support/local-service.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-settings-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,6 +55,7 @@ test.each([
   ["demo", ["--jsn"], {}, 2, "Unknown option '--jsn'"],
   ["demo", [], { SHARDS: "two" }, 1, "SHARDS must be a number from 1 to 32."],
   ["demo", [], { PORT: "http" }, 1, "PORT must be a port number from 1 to 65535."],
+  ["demo", [], { PORT: "0" }, 1, "PORT must be a port number from 1 to 65535."],
   ["chaos", ["--faults"], {}, 2, "Unknown option '--faults'"],
 ] as const)("npm run %s refuses %j and %j without a stack trace", (script, words, environment, code, reason) => {
   const cwd = mkdtempSync(join(folder, "refused-"));
@@ -74,4 +77,55 @@ test("npm start says which setting chooses another port if a port is in use", as
   } finally {
     server.close();
   }
+});
+
+test("npm start uses the default port if PORT is empty", () => {
+  const cwd = mkdtempSync(join(folder, "empty-port-"));
+  writeFileSync(join(cwd, ".dev.vars"), "ISSUER_KEY=AAAA\n");
+  const script = `const { loadLocalSettings } = await import(${JSON.stringify(resolve("scripts/settings.ts"))}); console.log(loadLocalSettings().origin);`;
+  const command = ["--input-type=module", "--eval", script];
+  const { stdout, stderr } = spawnSync(process.execPath, command, { cwd, env: { ...process.env, PORT: "" }, encoding: "utf8" });
+  expect(stdout.trim(), stderr).toBe("http://localhost:8787");
+});
+
+test.each([
+  ["start", []],
+  ["admin", ["export", "exported"]],
+  ["admin", ["restore-drill"]],
+])("npm run %s %j refuses a state folder that another process uses, on whatever port", async (script, words) => {
+  const cwd = mkdtempSync(join(folder, "used-"));
+  const variables = Object.entries(generateDevVars()).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(cwd, ".dev.vars"), variables.join(""));
+  reserveStateFolder(join(cwd, ".wrangler/state"));
+  const ports = { PORT: String(await findFreePort()), DEMO_PORT: String(await findFreePort()) };
+  const env = { ...process.env, ...ports, EXPORT_PASSPHRASE: "a passphrase of the test of settings" };
+  const { status, stderr } = spawnSync(process.execPath, [resolve(`scripts/${script}.ts`), ...words], { cwd, env, encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, expect.stringContaining(".wrangler/state is in use by npm start or another command.")]);
+});
+
+test("a state folder can be used again after its process was killed", () => {
+  const stateDir = join(mkdtempSync(join(folder, "killed-")), "state");
+  const reserve = `(await import(${JSON.stringify(resolve("scripts/state-lock.ts"))})).reserveStateFolder(${JSON.stringify(stateDir)});`;
+  const script = `${reserve} process.kill(process.pid, "SIGKILL");`;
+  expect(spawnSync(process.execPath, ["--input-type=module", "--eval", script]).signal).toBe("SIGKILL");
+  expect(() => reserveStateFolder(stateDir)).not.toThrow();
+});
+
+test("a change of .dev.vars replaces the file in one step", () => {
+  const cwd = mkdtempSync(join(folder, "replaced-"));
+  const [path, earlier] = [join(cwd, ".dev.vars"), join(cwd, "earlier")];
+  writeFileSync(path, "ENVIRONMENT=development");
+  linkSync(path, earlier);
+  const script = `(await import(${JSON.stringify(resolve("scripts/settings.ts"))})).ensureDevVars();`;
+  expect(spawnSync(process.execPath, ["--input-type=module", "--eval", script], { cwd }).status).toBe(0);
+  expect(readFileSync(path, "utf8")).toMatch(/^ENVIRONMENT=development\nMASTER_KEYS=1:/);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readFileSync(earlier, "utf8")).toBe("ENVIRONMENT=development");
+});
+
+test("the stack of a mistake in the code is printed even if Node.js gives the error a code", () => {
+  const command = ["--import", resolve("scripts/report-errors.ts"), "--eval", "Buffer.from(1)"];
+  const { status, stderr } = spawnSync(process.execPath, command, { encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, expect.stringContaining("ERR_INVALID_ARG_TYPE")]);
+  expect(stderr).toMatch(/^ +at /m);
 });

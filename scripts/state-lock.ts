@@ -1,0 +1,30 @@
+// Makes sure that only one process at a time uses a state folder. Two services with the same databases would sign two histories of a log,
+// and an export would contain two states.
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartRefusal } from "./settings.ts";
+
+const busyCode = 5; // SQLITE_BUSY
+
+const heldLocks: DatabaseSync[] = []; // closing a database, for example when it is garbage-collected, would release its lock
+
+/**
+ * Reserves the state folder for this process. The system ends the reservation together with the process, even if it is killed. Throws a
+ * StartRefusal if another process has reserved the folder.
+ */
+export const reserveStateFolder = (stateDir: string): void => {
+  const path = `${stateDir.replace(/\/+$/, "")}.lock`; // not in the folder, because `npm start` may move the folder away
+  mkdirSync(dirname(path), { recursive: true });
+  const lock = new DatabaseSync(path);
+  try {
+    lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if ((error as { readonly errcode?: number }).errcode !== busyCode) throw error;
+    throw new StartRefusal(
+      `${stateDir} is in use by npm start or another command. Stop it first, or choose another folder with SVC_STATE_DIR.`,
+    );
+  }
+  heldLocks.push(lock);
+};
