@@ -1,7 +1,7 @@
 // Reads settings as the Worker does, so that a command can refuse invalid ones before a service gets them.
 
 /** Returns the faults that the Worker finds in its settings and secrets. Each starts with the name of a setting and contains no secret. */
-export const listConfigFaults = async (settings: object): Promise<readonly string[]> => {
+const listConfigFaults = async (settings: object): Promise<readonly string[]> => {
   // The address is a variable, so that the type checker skips this import. It cannot check the Worker's modules and Node's types together.
   const address = new URL("../workers/env.ts", import.meta.url).href;
   const { loadConfig } = (await import(address)) as { readonly loadConfig: (settings: object) => object };
@@ -14,6 +14,14 @@ export const listConfigFaults = async (settings: object): Promise<readonly strin
   }
 };
 
-/** Returns the faults of the given settings. Leaves out the faults of settings that are missing. */
-export const listFaultsOfGiven = async (settings: object): Promise<readonly string[]> =>
-  (await listConfigFaults(settings)).filter((fault) => (/^[A-Z0-9_]+/.exec(fault)?.[0] ?? "") in settings);
+const getSettingName = (fault: string): string => /^[A-Z0-9_]+/.exec(fault)?.[0] ?? "";
+
+/**
+ * Returns the faults of the given settings. Leaves out the faults of settings that are missing, or only of those in `omitted`, if it is
+ * given.
+ */
+export const listFaultsOfGiven = async (settings: object, omitted: readonly string[] | null = null): Promise<readonly string[]> =>
+  (await listConfigFaults(settings)).filter((fault) => {
+    const name = getSettingName(fault);
+    return name in settings || (omitted !== null && !omitted.includes(name));
+  });

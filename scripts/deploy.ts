@@ -1,6 +1,6 @@
 // `npm run deploy`: deploys the service to a Cloudflare account. Each step first checks what already exists, so the command can be
 // repeated after any failure. Later runs apply new migrations and deploy the new code. docs/operate/deploy.md describes the command.
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import deployments from "../svc.config.ts";
 import {
@@ -29,7 +29,7 @@ import {
   writeSecrets,
   type Secrets,
 } from "./deploy/secrets.ts";
-import { runWrangler } from "./deploy/wrangler.ts";
+import { runWrangler, runWranglerWithSecrets } from "./deploy/wrangler.ts";
 import { listDeploymentFaults, listNeededResources, writeWranglerConfig } from "./deploy/wrangler-config.ts";
 import { releaseAssets } from "./release-assets.ts";
 import { parseOptions } from "./parse-options.ts";
@@ -99,9 +99,9 @@ const readAccountState = async (
   };
 };
 
-/** Throws if the Worker would refuse its settings or `secrets`. `isComplete` is false if the deployment has more secrets than these. */
-const assertSettingsAreValid = async (deployment: Deployment, secrets: Secrets, isComplete: boolean): Promise<void> => {
-  const faults = await listDeploymentFaults(deployment, secrets, isComplete);
+/** Throws if the Worker would refuse its settings or `secrets`. For `otherSecrets`, see `listDeploymentFaults`. */
+const assertSettingsAreValid = async (deployment: Deployment, secrets: Secrets, otherSecrets: readonly string[] | null): Promise<void> => {
+  const faults = await listDeploymentFaults(deployment, secrets, otherSecrets);
   if (faults.length > 0)
     throw new DeploymentError([
       `The service would not start, because these settings are missing or invalid: ${faults.join(", ")}.`,
@@ -132,7 +132,7 @@ const prepareSecrets = async (
     const added = addProviderSecrets({}, process.env);
     const missing = findMissingSecrets(deployment, [...deployedSecrets, ...Object.keys(added)]);
     if (missing.length > 0) throw new DeploymentError([`The deployment lacks ${missing.join(", ")}. Restore ${path} from your backup.`]);
-    await assertSettingsAreValid(deployment, added, false);
+    await assertSettingsAreValid(deployment, added, deployedSecrets);
     return Object.keys(added).length === 0 ? null : added;
   }
   if (local === null && process.env.WORKERS_CI === "1")
@@ -144,8 +144,7 @@ const prepareSecrets = async (
   const missing = findMissingSecrets(deployment, Object.keys(secrets));
   if (missing.length > 0) throw new DeploymentError([`Set ${missing.join(", ")} in the environment of this command.`]);
   const uploaded = toUploadedSecrets(secrets);
-  const isComplete = (deployedSecrets ?? []).every((name) => name in uploaded);
-  await assertSettingsAreValid(deployment, uploaded, isComplete);
+  await assertSettingsAreValid(deployment, uploaded, deployedSecrets ?? []);
   if (secrets !== local) {
     writeSecrets(path, secrets);
     print(`  Saved in ${path}. Keep a copy in a safe place: Cloudflare does not show secrets again.`);
@@ -159,17 +158,11 @@ const deployCode = async (configPath: string, secrets: Secrets | null): Promise<
     await runWrangler(...command);
     return;
   }
-  const uploadPath = `${configPath}.upload`;
-  try {
-    writeFileSync(uploadPath, JSON.stringify(secrets), { mode: 0o600 });
-    await runWrangler(...command, "--secrets-file", uploadPath);
-  } finally {
-    rmSync(uploadPath, { force: true });
-  }
+  await runWranglerWithSecrets(secrets, `${configPath}.upload`, ...command, "--secrets-file");
 };
 
 const showPlanOffline = async (deployment: Deployment): Promise<void> => {
-  await assertSettingsAreValid(deployment, {}, false);
+  await assertSettingsAreValid(deployment, {}, null);
   print(describePlan(deployment, listNeededResources(deployment), null, existsSync(getSecretsPath(folder, deployment))));
   await runStep("Build", () => buildAssets(deployment.vars.APP_URL as string));
   const configPath = writeWranglerConfig(folder, deployment, new Map());

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { deploymentAssetsDir } from "../assets-folders.ts";
-import { listConfigFaults, listFaultsOfGiven } from "../config-faults.ts";
+import { listFaultsOfGiven } from "../config-faults.ts";
 import { keySettings, rotationSettings, type Deployment } from "./config.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -72,12 +72,14 @@ const buildVars = (base: WranglerConfig, deployment: Deployment): Readonly<Recor
 
 /**
  * Returns the faults that the Worker would find in the deployment's settings and `secrets`. With any fault, it would return 503 on every
- * route. If `isComplete` is false, the deployment has more secrets, so missing ones are no faults.
+ * route. `otherSecrets` are the names of the Worker's secrets that are not on this machine. If it is null, they are unknown, so no missing
+ * setting is a fault.
  */
-export const listDeploymentFaults = (deployment: Deployment, secrets: Secrets, isComplete: boolean): Promise<readonly string[]> => {
-  const settings = { EMAIL: {}, ...buildVars(readBaseConfig(), deployment), ...secrets }; // EMAIL is a binding
-  return isComplete ? listConfigFaults(settings) : listFaultsOfGiven(settings);
-};
+export const listDeploymentFaults = (
+  deployment: Deployment,
+  secrets: Secrets,
+  otherSecrets: readonly string[] | null,
+): Promise<readonly string[]> => listFaultsOfGiven({ EMAIL: {}, ...buildVars(readBaseConfig(), deployment), ...secrets }, otherSecrets); // EMAIL is a binding
 
 export const getConfigPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.wrangler.json`);
 

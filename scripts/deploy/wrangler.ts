@@ -1,6 +1,7 @@
 // Runs wrangler, which applies migrations, uploads code and secrets, and stores the sign-in. All other calls use cloudflare.ts.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
 
 /** Thrown if wrangler fails, with its output. */
 export class WranglerError extends Error {
@@ -36,6 +37,28 @@ export const runWrangler = async (...command: readonly string[]): Promise<string
   const [status] = (await once(wrangler, "close")) as [number | null];
   if (status !== 0) throw new WranglerError(command, all.join(""));
   return output.join("");
+};
+
+const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const interruptedStatus = 130; // what a shell reports after Ctrl-C
+
+/**
+ * Writes the secrets to the file `path` and runs wrangler with that path as the last argument. Deletes the file afterward, even if this
+ * process is interrupted, for example by Ctrl-C.
+ */
+export const runWranglerWithSecrets = async (secrets: object, path: string, ...command: readonly string[]): Promise<void> => {
+  const stop = (): void => {
+    rmSync(path, { force: true });
+    process.exit(interruptedStatus);
+  };
+  for (const signal of endingSignals) process.on(signal, stop);
+  try {
+    writeFileSync(path, JSON.stringify(secrets), { mode: 0o600 });
+    await runWrangler(...command, path);
+  } finally {
+    rmSync(path, { force: true });
+    for (const signal of endingSignals) process.off(signal, stop);
+  }
 };
 
 /** Runs wrangler and parses the JSON that it prints. Text before the JSON, such as a notice, is skipped. */

@@ -74,10 +74,17 @@ export const checkSecrets = (
 
 /** Checks the deployment's settings, and its secrets on this machine, as the Worker does. */
 export const checkSettings = async (deployment: Deployment, secrets: Secrets | null): Promise<Finding> => {
-  const faults = await listDeploymentFaults(deployment, secrets ?? {}, false);
-  return faults.length === 0
+  const faults = await listDeploymentFaults(deployment, secrets ?? {}, null);
+  if (faults.length > 0)
+    return failure(`Settings or secrets are invalid: ${faults.join(", ")}.`, "Correct them: docs/reference/settings.md.");
+  const reported = findMissingSecrets(deployment, Object.keys(secrets ?? {}));
+  const missing = secrets === null ? [] : await listDeploymentFaults(deployment, secrets, reported);
+  return missing.length === 0
     ? passed("The settings are valid.")
-    : failure(`Settings or secrets are invalid: ${faults.join(", ")}.`, "Correct them: docs/reference/settings.md.");
+    : warning(
+        `Other settings need ${missing.join(", ")}, which neither svc.config.ts nor the secrets file contains.`,
+        "Add them, unless the Worker already has them as secrets: docs/reference/settings.md.",
+      );
 };
 
 interface Shard {

@@ -1,8 +1,9 @@
 // Reads and writes the secrets that a rotation changes: in a deployment's secrets file, or in .dev.vars for the local service.
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { DeploymentError, type Deployment } from "../deploy/config.ts";
 import { getSecretsPath, readSecrets, toUploadedSecrets, writeSecrets, type Secrets } from "../deploy/secrets.ts";
-import { runWrangler } from "../deploy/wrangler.ts";
+import { runWranglerWithSecrets } from "../deploy/wrangler.ts";
+import { replacePrivateFile } from "../private-file.ts";
 import { devVarsPath, parseDevVars } from "../settings.ts";
 import type { KeyStore } from "./rotate.ts";
 
@@ -19,13 +20,7 @@ export const createDeploymentStore = (folder: string, deployment: Deployment): K
     },
     write: (secrets) => writeSecrets(path, secrets),
     publish: async (changed) => {
-      const uploadPath = `${path}.upload`;
-      try {
-        writeFileSync(uploadPath, JSON.stringify(toUploadedSecrets(changed)), { mode: 0o600 });
-        await runWrangler("secret", "bulk", uploadPath, "--name", deployment.worker);
-      } finally {
-        rmSync(uploadPath, { force: true });
-      }
+      await runWranglerWithSecrets(toUploadedSecrets(changed), `${path}.upload`, "secret", "bulk", "--name", deployment.worker);
     },
   };
 };
@@ -46,7 +41,7 @@ export const createLocalStore = (report: (text: string) => void): KeyStore => ({
       return name === undefined || value === undefined ? line : toLine(name, value);
     });
     const added = Object.entries(secrets).filter(([name]) => !lines.some((line) => isSetting(line, name)));
-    writeFileSync(devVarsPath, `${[...kept, ...added.map(([name, value]) => toLine(name, value))].join("\n")}\n`, { mode: 0o600 });
+    replacePrivateFile(devVarsPath, `${[...kept, ...added.map(([name, value]) => toLine(name, value))].join("\n")}\n`);
   },
   publish: async () => report("  .dev.vars has the new keys. Restart npm start."),
 });

@@ -13,7 +13,7 @@ import { generateDeploymentSecrets, getSecretsPath, writeSecrets } from "../../s
 import { checkOptions, checkSecrets, checkService, checkSettings } from "../../scripts/doctor/deployment.ts";
 import type { Finding } from "../../scripts/doctor/finding.ts";
 import { noteKeyPair } from "../../scripts/note-secret.ts";
-import { startLocalService, type LocalService } from "../support/local-service.ts";
+import { findFreePort, startLocalService, type LocalService } from "../support/local-service.ts";
 
 const deployment = resolveDeployment({ production: {} }, "production", { domain: "acme-solar.test" });
 const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"));
@@ -21,10 +21,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const describeFindings = (findings: readonly Finding[]): string[] => findings.map(({ level, text }) => `${level} ${text}`);
 
-test("npm run doctor checks the machine and the configuration, and needs no domain", () => {
+test("npm run doctor checks the machine and the configuration, and needs no domain", async () => {
   const { status, stdout } = spawnSync(process.execPath, ["scripts/doctor.ts"], {
     encoding: "utf8",
-    env: { ...process.env, PORT: "0", DEMO_PORT: "0" },
+    env: { ...process.env, PORT: String(await findFreePort()), DEMO_PORT: String(await findFreePort()) },
   });
   expect(status, stdout).toBe(0);
   expect(stdout).toContain("ok    svc.config.ts, production: no domain yet. It is needed only to deploy.");
@@ -80,6 +80,25 @@ describe("the settings of a deployment", () => {
       level: "fail",
       text: 'Settings or secrets are invalid: INDEX_KEY, ALERT_FULL_SHARD="60.5" (must be a whole number from 0).',
     });
+  });
+
+  test("are reported if they need others that this machine does not have", async () => {
+    const secrets = await generateDeploymentSecrets(deployment, new Date("2026-11-26T00:00:00Z"));
+    const prices = { STRIPE_PRICE_BUSINESS: "price_1", STRIPE_PRICE_WHITE_GLOVE: "price_2" };
+    const billed = resolveDeployment({ production: { settings: prices } }, "production", { domain: "acme-solar.test" });
+    const keys = { STRIPE_SECRET_KEY: "sk_live_abcdefgh", STRIPE_WEBHOOK_SECRET: "whsec_abcdefghijklmnop" };
+    const { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = keys;
+    expect(await checkSettings(billed, { ...secrets, ...keys })).toMatchObject({ level: "ok" });
+    expect(await checkSettings(billed, { ...secrets, STRIPE_SECRET_KEY })).toMatchObject({
+      level: "warn",
+      text: "Other settings need STRIPE_WEBHOOK_SECRET, which neither svc.config.ts nor the secrets file contains.",
+    });
+    const { INDEX_KEY: _, ...incomplete } = secrets; // the check of the secrets reports this one
+    expect(await checkSettings(billed, { ...incomplete, STRIPE_WEBHOOK_SECRET })).toMatchObject({
+      level: "warn",
+      text: "Other settings need STRIPE_SECRET_KEY, which neither svc.config.ts nor the secrets file contains.",
+    });
+    expect(await checkSettings(billed, null)).toMatchObject({ level: "ok" });
   });
 
   test("are valid for an external ledger even if the secret with its name is not on this machine", async () => {
