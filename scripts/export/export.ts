@@ -12,6 +12,7 @@ import {
   exportedClasses,
   findAlarm,
   getObjectPath,
+  hasStoredData,
   journalClass,
   listObjectFiles,
   openForReading,
@@ -287,11 +288,12 @@ const resumeExport = (
 };
 
 /**
- * Exports a local service. Throws if the folder contains anything other than an interrupted export, if the passphrase is wrong or too
- * short, if a journal is not empty, or if the service changes its data during the export.
+ * Exports a local service. Throws if the service has no data, if the folder contains anything other than an interrupted export, if the
+ * passphrase is wrong or too short, if a journal is not empty, or if the service changes its data during the export.
  */
 export const runExport = async (options: ExportOptions): Promise<Manifest> => {
   const { stateDir, folder, passphrase, vars, now, report, serviceVersion } = options;
+  if (!hasStoredData(stateDir)) throw new Error(`${stateDir} contains no data to export.`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const progressPath = join(folder, progressName);
   if (!existsSync(progressPath) && readdirSync(folder).length > 0) throw new Error(`${folder} is not empty. Choose another folder.`);

@@ -18,6 +18,8 @@ export type ExportedClass = (typeof exportedClasses)[number];
 
 export const journalClass = "IntakeJournal";
 
+export const hasStoredData = (stateDir: string): boolean => existsSync(join(stateDir, "v3"));
+
 const toClassFolder = (stateDir: string, className: string): string => join(stateDir, "v3", "do", `svc-${className}`);
 
 export const getObjectPath = (stateDir: string, className: string, name: string): string =>

@@ -97,10 +97,19 @@ export const writeManifest = (path: string, manifest: Manifest, exportKey: Uint8
   renameSync(`${path}.new`, path);
 };
 
+const parseManifest = (path: string): Manifest & { readonly mac: string } => {
+  try {
+    const parsed = JSON.parse(readFileSync(path, "utf8")) as Manifest & { readonly mac: string };
+    if (parsed.format === exportFormat) return parsed;
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+  }
+  throw new Error(`${path} is not an export that this version can read.`);
+};
+
 /** Reads a manifest. Throws if its format is unknown, the passphrase is wrong, or the manifest was changed. */
 export const readManifest = (path: string, passphrase: string): { readonly manifest: Manifest; readonly exportKey: Uint8Array } => {
-  const { mac, ...manifest } = JSON.parse(readFileSync(path, "utf8")) as Manifest & { readonly mac: string };
-  if (manifest.format !== exportFormat) throw new Error(`${path} is not an export that this version can read.`);
+  const { mac, ...manifest } = parseManifest(path);
   const exportKey = openExportKey(passphrase, manifest.key);
   const actualMac = Buffer.from(String(mac), "base64");
   const expected = computeMac(manifest, exportKey);
