@@ -26,6 +26,10 @@ describe("a statement that was not anchored", () => {
     expect(scheduleRetry(fresh, retry("busy", 1), now, middle).at).toBe(now + 2_000);
   });
 
+  test("is retried after six hours if the ledger requests a longer wait", () => {
+    expect(scheduleRetry(fresh, retry("busy", 1e15), now, middle).at).toBe(now + 6 * 3_600_000);
+  });
+
   test("is parked for six hours after a permanent refusal", () => {
     expect(scheduleRetry(fresh, permanent, now, middle)).toEqual({ isParked: true, at: now + 6 * 3_600_000, error: "refused" });
   });
