@@ -113,6 +113,10 @@ describe("a response body", () => {
     expect(await fetchBody()).toBe("Datenschutzerklärung");
     web.serve(url, page(new TextEncoder().encode("\ufeffDatenschutz"), "text/plain;charset=latin1"));
     expect(await fetchBody()).toBe("Datenschutz");
+    for (const charset of ["utf-16", "UTF-16LE", "unicode"]) {
+      web.serve(url, page(new TextEncoder().encode(`<meta charset="${charset}">Datenschutzerklärung`), "text/html"));
+      expect(await fetchBody()).toContain("Datenschutzerklärung");
+    }
     web.serve(url, page(new TextEncoder().encode("ä"), "text/html; charset=klingon"));
     expect(await fetchBody()).toBe("ä");
   });

@@ -24,9 +24,11 @@ const parsePageType = (header: string | null, accept: PageRequest["accept"]): Fe
 
 const prescanBytes = 1_024; // browsers also ignore charset declarations after this point
 const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
+const utf16Labels = /^(?:utf-16|(?:cs)?unicode|(?:iso-10646-)?ucs-2)/i;
 
 /**
  * Returns the charset from the first of these that is present: byte order mark, header, declaration in the document. The default is UTF-8.
+ * A declaration of UTF-16 also means UTF-8, as in browsers, because it could not have been read in a page in UTF-16.
  */
 const detectCharset = (bytes: Uint8Array, contentType: string, type: FetchedPage["type"]): string => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
@@ -34,7 +36,8 @@ const detectCharset = (bytes: Uint8Array, contentType: string, type: FetchedPage
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
   const fromHeader = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1];
   if (fromHeader !== undefined || type !== "text/html") return fromHeader ?? "utf-8";
-  return declaredCharset.exec(new TextDecoder("latin1").decode(bytes.subarray(0, prescanBytes)))?.[1] ?? "utf-8";
+  const declared = declaredCharset.exec(new TextDecoder("latin1").decode(bytes.subarray(0, prescanBytes)))?.[1] ?? "utf-8";
+  return utf16Labels.test(declared) ? "utf-8" : declared;
 };
 
 const decodeBody = (bytes: Uint8Array, charset: string): string => {
