@@ -11,7 +11,7 @@ import { businessChainFields } from "./accounts.ts";
 import { consumerChainFields, isExistingPrincipal } from "./people.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
-import { allOf, countIn, existsIn } from "./query.ts";
+import { allOf, countIn, existsIn, inRandomOrder } from "./query.ts";
 import { agentTokens, businesses, consumers, members } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
@@ -228,7 +228,7 @@ const isUnnotifiedConnection: SQL = allOf(
 );
 
 /**
- * Lists up to `max` OAuth connections that expire after `from` and no later than `until`, soonest first. Omits revoked connections, and
+ * Lists up to `max` OAuth connections that expire after `from` and no later than `until`, in random order. Omits revoked connections, and
  * connections whose expiry the person has already been notified of.
  */
 export const listExpiringConnections = async (
@@ -241,7 +241,7 @@ export const listExpiringConnections = async (
     .select({ id, principalId, businessId, nameSealed, redirectHost, expiresAt, language })
     .from(agentTokens)
     .where(allOf(isUnnotifiedConnection.inlineParams(), gt(expiresAt, from), lte(expiresAt, until)))
-    .orderBy(expiresAt)
+    .orderBy(inRandomOrder)
     .limit(max);
   return Promise.all(
     rows.map(async ({ nameSealed: sealed, redirectHost: host, language: mailLanguage, ...row }) => ({

@@ -9,7 +9,7 @@ import type { Database, Found, Statement } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { consumerChainFields } from "./people.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { allOf, existsIn, notExistsIn } from "./query.ts";
+import { allOf, existsIn, inRandomOrder, notExistsIn } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
 /** A customer with its billing status. `revision` starts at 1 and increases with every change. */
@@ -157,8 +157,8 @@ export const updateConsumerPlan = (db: Database, id: string, plan: ConsumerPlan)
   db.update(consumers).set({ plan }).where(eq(consumers.id, id));
 
 /**
- * Lists customers whose payments have been failing since `since` or earlier, longest first. Omits customers whose account is already
- * suspended for that reason.
+ * Lists up to `max` customers whose payments have been failing since `since` or earlier, in random order. Omits customers whose account is
+ * already suspended for that reason.
  */
 export const listUnpaidCustomers = (db: Database, since: Instant, max: number): Promise<readonly BillingCustomer[]> => {
   const isPastDue = existsIn(businesses, eq(sql`${businesses.id}`, accountId), eq(businesses.status, "past_due"));
@@ -175,7 +175,7 @@ export const listUnpaidCustomers = (db: Database, since: Instant, max: number): 
         sql`(${isPastDue} or ${isConsumer})`,
       ),
     )
-    .orderBy(pastDueSince)
+    .orderBy(inRandomOrder)
     .limit(max)
     .all();
 };

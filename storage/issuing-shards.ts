@@ -10,7 +10,7 @@ import { batch, onPrimary, type Database, type Statement } from "./database.ts";
 import { findStorageFault, isConstraintViolation, isTriggerError, StorageFault } from "./faults.ts";
 import { excluded, insertIf } from "./inserts.ts";
 import { jsonRows } from "./json-rows.ts";
-import { allOf, existsIn, jsonList, jsonTable, query } from "./query.ts";
+import { allOf, existsIn, inRandomOrder, jsonList, jsonTable, query } from "./query.ts";
 import { businesses, clients, domains, issuers, issuingShards } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
@@ -305,12 +305,13 @@ export const renewIssuer = async (shards: Shards, businessId: BusinessId, inShar
   return hold !== null;
 };
 
-/** Lists businesses whose hold in this shard has expired without being released. */
+/** Lists up to `max` businesses whose hold in this shard has expired without being released, in random order. */
 export const listExpiredHolds = async (db: Database, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ businessId: issuers.businessId })
     .from(issuers)
     .where(allOf(isNull(issuers.revision), lte(issuers.heldUntil, databaseNow)))
+    .orderBy(inRandomOrder)
     .limit(max);
   return rows.map(({ businessId }) => businessId);
 };

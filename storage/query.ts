@@ -25,6 +25,9 @@ export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<numb
 /** Builds a condition that is true if the preceding statement in the batch changed a row. */
 export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
+/** Sorts rows at random. The database reads all rows that match, even if a limit returns only some. */
+export const inRandomOrder = sql`random()`;
+
 /** Binds a list as one value for `inArray`, because D1 binds at most 100 values per statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;
 

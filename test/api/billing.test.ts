@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import type { ConsumerId } from "../../core/ids.ts";
 import { findPersonRecord } from "../../storage/people.ts";
+import { listUnpaidCustomers } from "../../storage/billing.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
@@ -538,6 +539,15 @@ describe("an unpaid account", () => {
       // Each run picks one of the two accounts at random, so a hundred runs are enough.
       for (let run = 0; run < 100 && (await readAccount(free.id))?.status === "past_due"; run += 1) await sweepIn(15, 1);
       expect((await readAccount(free.id))?.status).toBe("suspended");
+    }));
+
+  test("is found even if more accounts than one run reads are due longer", () =>
+    whileOtherFails(async (other) => {
+      const found = new Set<string>();
+      // Each run reads one of the two accounts at random, so a hundred runs are enough.
+      for (let run = 0; run < 100 && found.size < 2; run += 1)
+        for (const { accountId } of await listUnpaidCustomers(openDatabase(env.DB), Date.now(), 1)) found.add(String(accountId));
+      expect([...found].toSorted()).toEqual([free.id, other.id].toSorted());
     }));
 
   test("stays suspended after a payment if an operator suspended it", async () => {

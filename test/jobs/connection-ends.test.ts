@@ -2,6 +2,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
+import { listExpiringConnections } from "../../storage/agent-tokens.ts";
+import { openDatabase } from "../../storage/database.ts";
 import { sendConnectionExpiryNotices } from "../../workers/background/connection-expiry-notices.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
@@ -88,6 +90,23 @@ describe("an expiring connection", () => {
     await connectClient(await signIn(other, "consumer"));
     await runMinuteAt(startedAt + 84 * dayMs);
     expect(await listWarningsTo(other)).toHaveLength(1);
+  });
+
+  test("is found even if more connections than one run reads expire earlier", async () => {
+    const ids: string[] = [];
+    for (const email of [createPersonEmail(), createPersonEmail()]) {
+      const session = await signIn(email, "consumer");
+      await connectClient(session);
+      ids.push((await call("/v1/me/agent-tokens", { headers: session })).body.data.agent_tokens[0].id);
+    }
+    const { vault } = await getPlatform(env as unknown as Env);
+    const found = new Set<string>();
+    // Each run reads one of the two connections at random, so a hundred runs are enough.
+    for (let run = 0; run < 100 && found.size < 2; run += 1) {
+      const due = await listExpiringConnections(openDatabase(env.DB), vault, { from: 0, until: startedAt + 100 * dayMs, max: 1 });
+      for (const { id } of due) found.add(id);
+    }
+    expect([...found].toSorted()).toEqual(ids.toSorted());
   });
 
   test("sends the email to the member who made it", async () => {

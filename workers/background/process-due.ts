@@ -2,12 +2,12 @@
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 
-/** How many due rows to read for one run. This is more than the work budget of one run allows to be processed. Later rows wait. */
+/** How many due rows to read for one run. This is more than the work budget of one run allows to be processed. */
 export const maxDueRows = 500;
 
 /**
- * Processes due rows in random order, within the work budget. Logs a failure under `at`. The next run tries the row again. In a fixed
- * order, failing rows at the start could use up the budget of every run.
+ * Processes due rows within the work budget. Logs a failure under `at`. The next run tries the row again. The caller must select the rows
+ * in random order. In a fixed order, failing rows at the start could use up the budget, or the limit on rows, of every run.
  */
 export const processDue = async <Row>(
   platform: Platform,
@@ -15,8 +15,7 @@ export const processDue = async <Row>(
   rows: readonly Row[],
   work: (row: Row) => Promise<unknown>,
 ): Promise<void> => {
-  const shuffled = rows.map((row) => ({ row, position: Math.random() })).sort((a, b) => a.position - b.position);
-  for (const { row } of shuffled) {
+  for (const row of rows) {
     if (!(await platform.hasBudget())) return;
     await runIsolated(platform, at, () => work(row));
   }
