@@ -93,8 +93,12 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (!this.#sender.wake() && deliveries.findNextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
   }
 
-  /** Creates the tables for a new endpoint. The endpoint receives only the events after number `head`. */
+  /**
+   * Creates the tables for a new endpoint. The endpoint receives only the events after number `head`. Does nothing if the queue was wiped,
+   * because the call may have been delayed.
+   */
   open(settings: EndpointSettings, head: number): void {
+    if (this.#sender.isStopped) return;
     migrateSchema(this.ctx.storage, deliveryQueueSteps);
     queue.saveSettings(this.ctx.storage.sql, settings, head);
   }

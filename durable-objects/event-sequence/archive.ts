@@ -3,7 +3,8 @@
 // before the sequence deletes it. If the process dies in between, the sequence sends the batch again, and the segment ignores events that
 // it already has.
 import type { StoredEvent } from "../../core/events/event.ts";
-import type { Instant } from "../../core/time.ts";
+import { secondMs, type Instant } from "../../core/time.ts";
+import { withDeadline } from "../../storage/database.ts";
 import { logError } from "../error-log.ts";
 import { drainBackoff, nextRetry, type RetryState } from "./retries.ts";
 import * as tables from "./tables.ts";
@@ -27,13 +28,14 @@ export interface Segment {
 const defaultLimitBytes = 8_000_000_000;
 const eventsPerMove = 500;
 const minMoveSpacingMs = 30;
+const segmentTimeoutMs = 5 * secondMs; // a segment that hangs must not stop the sequence
 
 const segmentSeparator = "#";
 export const isSegmentName = (name: string): boolean => name.includes(segmentSeparator);
 
 export class EventArchive {
   readonly #storage: DurableObjectStorage;
-  readonly #openSegment: (number: number) => Segment;
+  readonly #callSegment: <T>(number: number, call: (segment: Segment) => Promise<T>) => Promise<T>;
   readonly #limitBytes: number;
   /** The rows of the segment table, oldest first. Cached in memory, because every page of events needs them. */
   #segments: readonly SegmentRow[];
@@ -42,7 +44,8 @@ export class EventArchive {
   /** `limitBytes` is a development setting, so it can be text. */
   constructor(storage: DurableObjectStorage, openSegment: (name: string) => Segment, getSequenceName: () => string, limitBytes: unknown) {
     this.#storage = storage;
-    this.#openSegment = (number) => openSegment(`${getSequenceName()}${segmentSeparator}${number}`);
+    this.#callSegment = (number, call) =>
+      withDeadline(() => call(openSegment(`${getSequenceName()}${segmentSeparator}${number}`)), segmentTimeoutMs);
     this.#limitBytes = Number(limitBytes ?? defaultLimitBytes);
     this.#segments = tables.listSegments(storage.sql);
   }
@@ -66,7 +69,7 @@ export class EventArchive {
       const found =
         segment === undefined
           ? tables.listEventsBetween(this.#storage.sql, from, end, types, remaining)
-          : await this.#openSegment(segment.number).listSegmentEvents(from, end, types, remaining);
+          : await this.#callSegment(segment.number, async (opened) => opened.listSegmentEvents(position, end, types, remaining));
       events.push(...found);
       from = end;
     }
@@ -80,7 +83,9 @@ export class EventArchive {
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;
     const ids = events.map(({ id }) => id);
-    const found = await Promise.all(this.#segments.map(({ number }) => this.#openSegment(number).listKnownIds(ids)));
+    const found = await Promise.all(
+      this.#segments.map(({ number }) => this.#callSegment(number, async (segment) => segment.listKnownIds(ids))),
+    );
     const known = new Set(found.flat());
     return known.size === 0 ? events : events.filter(({ id }) => !known.has(id));
   }
@@ -113,7 +118,8 @@ export class EventArchive {
     if (filling === null) return;
     const events = tables.listEventsBetween(sql, filling.moved, filling.up_to, null, eventsPerMove);
     const last = events.at(-1)?.seq ?? filling.up_to;
-    if ((await this.#openSegment(filling.number).saveToSegment(events)) < last) throw new Error("segment did not store its events");
+    const stored = await this.#callSegment(filling.number, async (segment) => segment.saveToSegment(events));
+    if (stored < last) throw new Error("segment did not store its events");
     this.#storage.transactionSync(() => tables.completeMove(sql, filling.number, last));
     this.#segments = tables.listSegments(sql);
   }

@@ -188,7 +188,7 @@ export class Endpoints {
     const { scheduleNextAlarm } = this.#ports;
     if (!tables.markEndpointRemoved(this.#sql, id)) return false;
     await scheduleNextAlarm();
-    await this.#finishRemoval(id);
+    await withDeadline(() => this.#finishRemoval(id), queueTimeoutMs);
     await scheduleNextAlarm();
     return true;
   }
@@ -216,8 +216,10 @@ export class Endpoints {
     pusher.forget(id);
   }
 
-  findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {
-    return tables.findEndpointRow(this.#sql, endpointId) === null ? null : this.#ports.getQueue(endpointId);
+  /** Calls the delivery queue of an endpoint. Returns null if the endpoint does not exist. Rejects if the queue does not respond in time. */
+  async callQueue<T>(endpointId: string, call: (queue: DurableObjectStub<DeliveryQueue>) => Promise<T>): Promise<T | null> {
+    if (tables.findEndpointRow(this.#sql, endpointId) === null) return null;
+    return withDeadline(() => call(this.#ports.getQueue(endpointId)), queueTimeoutMs);
   }
 
   async listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
@@ -231,7 +233,7 @@ export class Endpoints {
 
   async findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
     const candidates = tables.listEndpointRows(this.#sql).filter((row) => canHoldDelivery(row.id, deliveryId));
-    const found = await Promise.all(candidates.map((row) => this.#ports.getQueue(row.id).findRecord(deliveryId)));
+    const found = await Promise.all(candidates.map((row) => this.callQueue(row.id, async (queue) => queue.findRecord(deliveryId))));
     return found.find((record) => record !== null) ?? null;
   }
 }

@@ -260,8 +260,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /** Lists deliveries, newest first. Returns null if the endpoint does not exist or `before` is not one of its deliveries. */
-  async listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryList | null> {
-    return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
+  listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryList | null> {
+    return this.#endpoints.callQueue(endpointId, async (queue) => queue.listDeliveries(limit, before));
   }
 
   /** Returns a delivery with its endpoint, event and attempts. Returns null if none of the business's endpoints has this delivery. */
@@ -278,22 +278,22 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /** Returns the number of attempts in each hour since `since`, oldest first. Returns null if the endpoint does not exist. */
-  async listAttemptHours(endpointId: string, since: Instant): Promise<readonly HourlyAttempts[] | null> {
-    return (await this.#endpoints.findQueue(endpointId)?.listAttemptHours(since)) ?? null;
+  listAttemptHours(endpointId: string, since: Instant): Promise<readonly HourlyAttempts[] | null> {
+    return this.#endpoints.callQueue(endpointId, async (queue) => queue.listAttemptHours(since));
   }
 
   /** Counts the deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
-  async countFailedSince(endpointId: string, since: Instant): Promise<number | null> {
-    return (await this.#endpoints.findQueue(endpointId)?.countFailedSince(since)) ?? null;
+  countFailedSince(endpointId: string, since: Instant): Promise<number | null> {
+    return this.#endpoints.callQueue(endpointId, async (queue) => queue.countFailedSince(since));
   }
 
   /** Requeues deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
-  async recoverFailed(endpointId: string, since: Instant): Promise<RecoveryResult | null> {
-    return (await this.#endpoints.findQueue(endpointId)?.recoverFailed(since)) ?? null;
+  recoverFailed(endpointId: string, since: Instant): Promise<RecoveryResult | null> {
+    return this.#endpoints.callQueue(endpointId, async (queue) => queue.recoverFailed(since));
   }
 
   /** Records the result of sending a delivery again. Returns null if the endpoint or delivery does not exist. */
-  async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
-    return (await this.#endpoints.findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
+  saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
+    return this.#endpoints.callQueue(endpointId, async (queue) => queue.saveReplay(deliveryId, outcome));
   }
 }

@@ -816,6 +816,17 @@ describe("the hourly attempt counts", () => {
     await queue.wipe();
     expect(await listHours(queue)).toEqual([]);
   });
+
+  test("stay deleted if a delayed call would open the queue", async () => {
+    const { queue } = await createQueueWith(1);
+    const { settings } = (await queue.findRecord((await getDelivery(queue)).id)) as DeliveryRecord;
+    await queue.wipe();
+    await queue.open(settings, 0);
+    const tables = await runInDurableObject(queue, (_, { storage: { sql } }) =>
+      sql.exec("SELECT name FROM sqlite_master WHERE name NOT GLOB '_cf_*'").toArray(),
+    );
+    expect(tables).toEqual([]);
+  });
 });
 
 describe("the recorded attempts", () => {

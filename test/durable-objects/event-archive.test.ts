@@ -219,7 +219,7 @@ describe("an event sequence at its size limit", () => {
     await useSmallLog(
       eventSequences.getByName(business),
       async (log, state) => {
-        await expect(log.listEvents(0, 100, null)).rejects.toThrow("away");
+        await expect(log.listEvents(0, 100, null)).rejects.toThrow("storage outage");
         const movedThrough = listSegments(state).at(-1)?.up_to as number;
         expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events that are still in the sequence itself can be read
         await commitEvents(business, 1);
@@ -233,6 +233,24 @@ describe("an event sequence at its size limit", () => {
       await log.drain();
       expect(await readAll(log, 500)).toHaveLength(ids.length + 1);
     });
+  });
+
+  test("does not wait for a segment that hangs", async () => {
+    const business = await createBusiness();
+    await fillLog(business, 1);
+    const hang = () => new Promise<never>(() => undefined);
+    const hangingNamespace: Namespace = { getByName: () => ({ listSegmentEvents: hang, listKnownIds: hang }) };
+    await useSmallLog(
+      eventSequences.getByName(business),
+      async (log, state) => {
+        await commitEvents(business, 1);
+        const page = expect(log.listEvents(0, 100, null)).rejects.toThrow("storage outage NO_ANSWER");
+        expect(await log.drain()).toBe(false);
+        await page;
+        expect(await state.storage.getAlarm()).not.toBeNull();
+      },
+      hangingNamespace,
+    );
   });
 
   test("appends events and hands them over while moving fails, and retries the move with growing pauses", async () => {

@@ -501,7 +501,7 @@ describe("an event sequence", () => {
     await runInDurableObject(stub, async (_, state) => {
       const gone = { getByName: (): DeliveryQueueMethods => ({ wipe: () => Promise.reject(new Error("gone")) }) };
       const dying = new EventSequence(state, { ...env, DELIVERY_QUEUE: gone } as unknown as EventSequenceEnv);
-      await expect(dying.removeEndpoint(id)).rejects.toThrow("gone");
+      await expect(dying.removeEndpoint(id)).rejects.toThrow("storage outage");
     });
     await evictDurableObject(stub);
     expect(await stub.listEndpoints()).toEqual([]);
@@ -527,7 +527,7 @@ describe("an event sequence", () => {
           name === removed.id ? { wipe: () => Promise.reject(new Error("gone")) } : deliveryQueues.getByName(name),
       };
       const failing = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
-      await expect(failing.removeEndpoint(removed.id)).rejects.toThrow("gone");
+      await expect(failing.removeEndpoint(removed.id)).rejects.toThrow("storage outage");
       await commitEvents(business, 2);
       await failing.alarm();
       expect(await state.storage.getAlarm()).not.toBeNull();
@@ -546,9 +546,10 @@ describe("an event sequence", () => {
           name === removed.id ? { wipe: () => new Promise<never>(() => undefined) } : deliveryQueues.getByName(name),
       };
       const hanging = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
-      void hanging.removeEndpoint(removed.id);
+      const removal = expect(hanging.removeEndpoint(removed.id)).rejects.toThrow("storage outage NO_ANSWER");
       await commitEvents(business, 2);
       await hanging.alarm();
+      await removal;
       expect(await state.storage.getAlarm()).not.toBeNull();
     });
     expect((await other.queue.getActivity())?.health.backlog).toBe(2);
@@ -576,6 +577,38 @@ describe("an event sequence", () => {
       );
     });
     expect((await other.queue.getActivity())?.health.backlog).toBe(2);
+  });
+
+  test("refuses calls about an endpoint whose queue does not respond, instead of waiting", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const { id, queue } = await registerEndpoint(business, "https://silent.merchant-tests.com/");
+    await commitEvents(business, 1);
+    await stub.drain();
+    const delivery = (await queue.listDeliveries(1, null))?.deliveries[0]?.id as string;
+    const hang = () => new Promise<never>(() => undefined);
+    await runInDurableObject(stub, async (_, state) => {
+      const silent = {
+        listDeliveries: hang,
+        findRecord: hang,
+        listAttemptHours: hang,
+        countFailedSince: hang,
+        recoverFailed: hang,
+        saveReplay: hang,
+      };
+      const namespace = { getByName: (): DeliveryQueueMethods => silent };
+      const sequence = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      const results = await Promise.allSettled([
+        sequence.listDeliveries(id, 1, null),
+        sequence.findDeliveryRecord(delivery),
+        sequence.listAttemptHours(id, 0),
+        sequence.countFailedSince(id, 0),
+        sequence.recoverFailed(id, 0),
+        sequence.saveReplay(id, delivery, { kind: "answered", status: 200, durationMs: 1 } as never),
+      ]);
+      const reasons = results.map((result) => result.status === "rejected" && (result.reason as Error).message);
+      expect(reasons).toEqual(Array.from({ length: 6 }, () => "storage outage NO_ANSWER"));
+    });
   });
 
   test("has no alarm when nothing is left to do", async () => {
