@@ -1,7 +1,7 @@
 // `npm run deploy`: deploys the service to a Cloudflare account. Each step first checks what already exists, so the command can be
 // repeated after any failure. Later runs apply new migrations and deploy the new code. docs/operate/deploy.md describes the command.
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import deployments from "../svc.config.ts";
 import {
   createMissingResources,
@@ -165,8 +165,9 @@ const showPlanOffline = async (deployment: Deployment): Promise<void> => {
   await assertSettingsAreValid(deployment, {}, null);
   print(describePlan(deployment, listNeededResources(deployment), null, existsSync(getSecretsPath(folder, deployment))));
   await runStep("Build", () => buildAssets(deployment.vars.APP_URL as string));
-  const configPath = writeWranglerConfig(folder, deployment, new Map());
-  await runStep("Bundle", () => runWrangler("deploy", "--dry-run", "--config", configPath, "--outdir", resolve(folder, "bundle")));
+  const dryRunFolder = join(folder, "dry-run"); // the configuration in `folder` is that of the last deployment
+  const configPath = writeWranglerConfig(dryRunFolder, deployment, new Map());
+  await runStep("Bundle", () => runWrangler("deploy", "--dry-run", "--config", configPath, "--outdir", resolve(dryRunFolder, "bundle")));
   print("\nDry run: nothing was created or sent.");
 };
 

@@ -83,11 +83,17 @@ describe("npm run deploy -- --dry-run", () => {
       "5 USD a month",
     ])
       expect(output).toContain(line);
-    expect(existsSync(join(clone, ".deploy/bundle/index.js"))).toBe(true);
+    expect(existsSync(join(clone, ".deploy/dry-run/bundle/index.js"))).toBe(true);
     expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
     expect(readFileSync(served, "utf8")).toBe("// of the running local service");
-    const { assets } = JSON.parse(readFileSync(join(clone, ".deploy/production.wrangler.json"), "utf8"));
-    expect(existsSync(join(clone, ".deploy", assets.directory, "v1/svc.js"))).toBe(true);
+    const { assets } = JSON.parse(readFileSync(join(clone, ".deploy/dry-run/production.wrangler.json"), "utf8"));
+    expect(existsSync(join(clone, ".deploy/dry-run", assets.directory, "v1/svc.js"))).toBe(true);
+    // The first deployment still checks that the hosts are free, because the dry run left no configuration of a deployment.
+    const deployment = resolveDeployment({ production: {} }, "production", { domain });
+    const findRecord = () => Promise.resolve(["192.0.2.1"]);
+    await expect(assertHostsFree(join(clone, ".deploy"), deployment, false, findRecord)).rejects.toThrow(
+      `DNS already has records for api.${domain},`,
+    );
   }, 180_000);
 
   test("is described in the guide", () => {
