@@ -63,7 +63,7 @@ function hasMode(tag: HTMLScriptElement, expectedMode: string): boolean {
   const mode = tag.getAttribute("data-mode");
   // Every copy of the script looks for share tags, but only one copy looks for consent tags. The warning for an unknown mode therefore
   // appears only once.
-  if (expectedMode === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
+  if (expectedMode === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: correct it");
   return mode === expectedMode;
 }
 

@@ -58,17 +58,20 @@ export function getCurrentValues(form: HTMLFormElement, config: Config): string 
 }
 
 /**
- * Finds the consent boxes. If the selector matches a label or an element around a box, returns that box. Returns an empty list if the page configures none:
- * submitting the form is then the consent.
+ * Finds the consent boxes. If the selector matches a label, returns the label's box, and if it matches another element around boxes, returns
+ * all of these. Returns an empty list if the page configures none: submitting the form is then the consent.
  */
 export function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];
   const selected: (HTMLInputElement & { control?: HTMLInputElement | null })[] = selectElements(options.checkboxSelector, "checkbox");
   const boxes = filterByForm(
     form,
-    selected.map((each) => each.control || each.querySelector<HTMLInputElement>("[type=checkbox]") || each),
+    selected.flatMap(
+      (each) =>
+        each.control || (each.querySelector("[type=checkbox]") ? [...each.querySelectorAll<HTMLInputElement>("[type=checkbox]")] : each),
+    ),
   );
-  if (!boxes.length) throw new Misconfiguration("data-checkbox-selector matches nothing in the form: correct it");
+  if (!boxes.length) throw new Misconfiguration("data-checkbox-selector matches nothing: correct it");
   return boxes;
 }
 

@@ -694,6 +694,7 @@ describe("the consent box", () => {
     ["unticked", '<input type="checkbox" class="c">'],
     ["unticked, whose label is selected", '<label class="c"><input type="checkbox"> I agree</label>'],
     ["unticked, in the selected element", '<div class="c"><input type="checkbox"> I agree</div>'],
+    ["half ticked, in the selected element", '<div class="c"><input type="checkbox" checked><input type="checkbox"> I agree</div>'],
     ["half ticked", '<input type="checkbox" class="c" checked><input type="checkbox" class="c">'],
     ["unticked, with an outdated ARIA state", '<input type="checkbox" aria-checked="true" class="c">'],
     ["of ARIA unticked", '<div role="checkbox" aria-checked="false" class="c"></div>'],

@@ -75,7 +75,7 @@ const mistakes: Mistake[] = [
   },
   {
     what: "a checkbox selector that finds nothing",
-    says: "data-checkbox-selector matches nothing in the form: correct it",
+    says: "data-checkbox-selector matches nothing: correct it",
     options: { widget: { "data-checkbox-selector": "#nowhere" } },
   },
   {
@@ -108,8 +108,8 @@ const mistakes: Mistake[] = [
     says: "no contact field is filled in: map your fields",
     options: { html: buildStayingForm().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") },
   },
-  { what: "an unknown mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": "consnet" } } },
-  { what: "no mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": undefined } } },
+  { what: "an unknown mode", says: "data-mode is unknown: correct it", options: { widget: { "data-mode": "consnet" } } },
+  { what: "no mode", says: "data-mode is unknown: correct it", options: { widget: { "data-mode": undefined } } },
   {
     what: "a certificate input that is a field of the visitor",
     says: "data-certificate-input is not hidden: correct it",
@@ -136,11 +136,11 @@ describe("prints one line, however often the mistake happens, for", () => {
       buildScriptTag("{{src}}", { "data-form-selector": "#lead", "data-disclosure-selector": "#nowhere" }) +
       buildScriptTag("{{src}}", { "data-form-selector": "#lead", "data-mode": "other" });
     const visit = await visitOf({ script });
-    expect(visit.warnings).toEqual(["svc.js: data-mode is unknown: use consent or share"]);
+    expect(visit.warnings).toEqual(["svc.js: data-mode is unknown: correct it"]);
     await tickAndClick(visit.page);
     await visit.submitted();
     expect(visit.warnings).toEqual([
-      "svc.js: data-mode is unknown: use consent or share",
+      "svc.js: data-mode is unknown: correct it",
       "svc.js: data-disclosure-selector matches nothing: correct it",
     ]);
     await visit.close();
