@@ -32,7 +32,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson } from "../support/withdrawal.ts";
 import { call, readDatabaseContents, world, worldInSecondShard, type Call } from "../support/world.ts";
 
-const databases = [env.DB, (env as unknown as { DB_01: D1Database }).DB_01];
+const databases = [env.DB, env.DB_01];
 const remove = ({ headers }: Pick<SignedPerson, "headers">, service: Call = call, body: object | null = { confirm: "DELETE" }) =>
   service("/v1/me", body === null ? { method: "DELETE", headers } : { ...buildJsonRequest(body, headers), method: "DELETE" });
 const createLaterClock = (ms: number): Partial<Platform> => ({ clock: () => Date.now() + ms });

@@ -7,7 +7,6 @@ import { batch, openDatabase } from "../../storage/database.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createCustomer, sendProviderEvent } from "../support/billing.ts";
 import { buildJsonRequest } from "../support/people.ts";
@@ -75,7 +74,7 @@ describe("/v1/admin with the operator token", () => {
     await set({ status: "active" });
     await sendProviderEvent(customer.checkout(0));
     await sendProviderEvent(customer.failed(1));
-    await suspendUnpaid(await createPlatform(env as unknown as Env));
+    await suspendUnpaid(await createPlatform(env));
     expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
     const countEntries = () =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'business.status_changed'")
@@ -126,7 +125,7 @@ describe("/v1/admin with the operator token", () => {
   });
 
   describe("an email that was not delivered", () => {
-    const getPlatform = () => createPlatform(env as unknown as Env);
+    const getPlatform = () => createPlatform(env);
     const failMailTo = async (recipient: string, mail: TemplatedMail) => {
       const { vault, ...services } = await getPlatform();
       const db = openDatabase(env.DB);

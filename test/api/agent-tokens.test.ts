@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
-import type { Env } from "../../workers/env.ts";
 import { callTool, createToken, createTokenWith, callMethod } from "../support/agents.ts";
 import { signIn } from "../support/people.ts";
 import { call, readDatabaseContents, getWithKey, countRows, createServiceCall, world, type TestResponse } from "../support/world.ts";
@@ -217,7 +216,7 @@ describe("an agent token stops working at the next request", () => {
     expect(await pingWithToken(token)).toBe(200);
     vi.setSystemTime(expires);
     expect(await pingWithToken(token)).toBe(401);
-    await deleteExpired(await getPlatform(env as unknown as Env));
+    await deleteExpired(await getPlatform(env));
     expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 0 });
   });
 

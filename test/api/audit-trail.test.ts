@@ -11,7 +11,6 @@ import { sha256Hex } from "../../core/hash.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { minuteMs } from "../../core/time.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
-import type { Env } from "../../workers/env.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { requestAuditDrains } from "../../workers/background/audit-drain-requests.ts";
@@ -20,7 +19,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, buildSubmission, world, type TestResponse } from "../support/world.ts";
 
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 const path = "/v1/business/portal/audit";
 
 interface ShownTrail {

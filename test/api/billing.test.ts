@@ -8,7 +8,6 @@ import { listUnpaidCustomers } from "../../storage/billing.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
-import type { Env } from "../../workers/env.ts";
 import {
   createCustomer,
   mockProvider,
@@ -54,7 +53,7 @@ const sendAll = async (...events: readonly ProviderEvent[]): Promise<void> => {
 
 /** Suspends unpaid accounts as if the given number of days had passed. Processes at most `maxCustomers` customers. */
 const sweepIn = async (days: number, maxCustomers = Infinity): Promise<void> => {
-  const platform = await createPlatform(env as unknown as Env);
+  const platform = await createPlatform(env);
   let left = maxCustomers;
   const hasBudget = async (): Promise<boolean> => left-- > 0;
   await suspendUnpaid(createServicesWith(platform, { clock: () => Date.now() + days * dayMs, hasBudget }));

@@ -6,13 +6,13 @@ import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
 import { vkeyFromSpki } from "../../core/ledger/rekor-receipt.ts";
-import { loadConfig, type Env } from "../../workers/env.ts";
+import { loadConfig } from "../../workers/env.ts";
 import { createRandomSecret, createSecret, createSecretFromSeed, deriveLogVkey, deriveVkey } from "../support/note-keys.ts";
 import { createEntryCall, productionSettings } from "../support/world.ts";
 
 const listFaults = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
   try {
-    loadConfig({ ...env, ...settings, ...change } as unknown as Env);
+    loadConfig({ ...env, ...settings, ...change });
     return [];
   } catch (error) {
     return (error as Error).message.replace("not configured to run: ", "").split(", ");
@@ -193,7 +193,7 @@ describe("a production deployment", () => {
     expect(listFaults({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
     expect(listFaults({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
     expect(listFaults({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);
-    const config = loadConfig({ ...env, ...productionSettings, ...settings } as unknown as Env);
+    const config = loadConfig({ ...env, ...productionSettings, ...settings });
     expect(config.mirrors.map(({ id }) => id)).toEqual(["rekor2:log2025-1.rekor.sigstore.dev"]);
     expect(config.authorities[0]?.pins).toMatchObject([{ name: "tsa", spkiSha256: "ab".repeat(32) }]);
   });

@@ -3,14 +3,14 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { toBase64 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
-import { ConfigError, loadConfig, type Env } from "../../workers/env.ts";
+import { ConfigError, loadConfig } from "../../workers/env.ts";
 import { createRandomKey } from "../support/note-keys.ts";
 import { call, createEntryCall, productionSettings, createServiceCall } from "../support/world.ts";
 
 /** Lists the faults that this change to valid production settings causes. */
 const listFaults = (change: Readonly<Record<string, unknown>>): string[] => {
   try {
-    loadConfig({ ...env, ...productionSettings, ...change } as unknown as Env);
+    loadConfig({ ...env, ...productionSettings, ...change });
     return [];
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
@@ -264,12 +264,11 @@ describe("a development deployment", () => {
       DEV_BATCH_WINDOW_MS: "50",
       DEV_FETCH_ALLOW: "localhost:1, 127.0.0.1:2",
     };
-    const config = loadConfig({ ...env, ...settings } as unknown as Env);
+    const config = loadConfig({ ...env, ...settings });
     expect([config.limits.CONSENT_PER_IP.count, config.limits.API_KEY.count, config.clockOffsetMs]).toEqual([150, 120, -1000]);
-    expect([
-      config.batchWindowMs,
-      loadConfig({ ...env, ...productionSettings, DEV_BATCH_WINDOW_MS: "" } as unknown as Env).batchWindowMs,
-    ]).toEqual([50, 2_000]);
+    expect([config.batchWindowMs, loadConfig({ ...env, ...productionSettings, DEV_BATCH_WINDOW_MS: "" }).batchWindowMs]).toEqual([
+      50, 2_000,
+    ]);
     expect(config.devFetchAllow).toEqual(["localhost:1", "127.0.0.1:2"]);
   });
 

@@ -9,7 +9,6 @@ import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { requestErasure, eraseCertificate } from "../support/erasure.ts";
 import { signIn, buildJsonRequest } from "../support/people.ts";
@@ -35,7 +34,7 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 const key = world.acme.keys.live;
 const withKey = { authorization: `Bearer ${key}` };
 

@@ -4,7 +4,6 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { BusinessId } from "../../core/ids.ts";
 import { receivesEventType } from "../../core/webhooks/endpoint.ts";
 import { createSchedules } from "../../workers/background/follow-up-work.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { commitEvents, eventSequences, createBusiness, createApiKey } from "../support/events.ts";
 import { call, submitConsent, getWithKey, buildSubmission, world, createServiceCall, type TestResponse } from "../support/world.ts";
@@ -164,7 +163,7 @@ describe("GET /v1/events", () => {
   });
 
   test("contains an event milliseconds after the change, without a cron run", async () => {
-    const platform = await createPlatform(env as unknown as Env);
+    const platform = await createPlatform(env);
     const work: Promise<void>[] = [];
     const notified = await createBusiness();
     const [id] = await commitEvents(notified, 1);

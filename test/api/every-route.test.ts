@@ -7,7 +7,6 @@ import { sha256Hex } from "../../core/hash.ts";
 import { firstShard, generateSecret, type ShardId } from "../../core/ids.ts";
 import { keyKinds, createVerifierKey, formatVkey } from "../../core/ledger/note.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import {
   call,
@@ -335,7 +334,7 @@ describe("every route that needs a session", () => {
     expect(shared.map(formatOperationName)).toEqual(
       expect.arrayContaining(["POST /v1/me/sever/{share_id}", "POST /v1/shares/{share_id}/revoke"]),
     );
-    const { auditLogStub } = await getPlatform(env as unknown as Env);
+    const { auditLogStub } = await getPlatform(env);
     await auditLogStub(firstShard).drainNow(); // otherwise the log could assign numbers to the entries between the two reads
     const before = await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live);
     const faults = await collectFaults(shared, async (operation) => {

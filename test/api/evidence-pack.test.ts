@@ -12,7 +12,6 @@ import { parseZip } from "../../core/certificates/evidence-zip.ts";
 import type { Report } from "../../verifier/checks.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
-import type { Env } from "../../workers/env.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
@@ -23,7 +22,7 @@ import { signIn } from "../support/people.ts";
 import { requestWithdrawalCode, buildJsonPost, createEmailAddress, issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 const key = world.acme.keys.live;
 const person = { email: "hidden.person@secret.example", first_name: "Hiddenfirst", phone: "+1 202 555 0177" };
 

@@ -12,7 +12,6 @@ import { parseRemovalId } from "../../core/ids.ts";
 import { openVaultFromVars } from "../../scripts/demo-world.ts";
 import { buildApp } from "../../workers/app.ts";
 import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import { recordRemovalProgress } from "../../workers/operations/consumers/record-removal-progress.ts";
 import { listToolsForRealm } from "../../workers/mcp/tool-registry.ts";
 import { openShards } from "../../storage/shards.ts";
@@ -151,7 +150,7 @@ const storedByReads = new Map<string, ReadonlySet<string>>();
 /** Sends a GET request to the app in this isolate, and records what the request and its background work store. */
 const callAndRecordWrites = async (route: string, path: string, init?: RequestInit): Promise<TestResponse> => {
   const stored = new Set<string>(storedByReads.get(route));
-  const base = await getPlatform(env as unknown as Env);
+  const base = await getPlatform(env);
   const observed = openShards({
     ...observeWrites({ DB: env.DB, DB_01: env.DB_01 }, (table) => void stored.add(table)),
     ENVIRONMENT: "test",
@@ -214,7 +213,7 @@ const createOriginals = async (): Promise<OriginalRecords> => {
   const sandbox = await call("/v1/share/sandbox-consent", buildJsonRequest(decision, { origin }));
   const removal = await pat.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] });
   const completed = new Map([["spokeo", "completed"]] as const);
-  await recordRemovalProgress(await getPlatform(env as unknown as Env), parseRemovalId(removal.body.data.id), completed);
+  await recordRemovalProgress(await getPlatform(env), parseRemovalId(removal.body.data.id), completed);
   await waitUntilSettled();
   return {
     certId,
@@ -235,7 +234,7 @@ beforeAll(async () => {
   records = await createAcmeRecords(cast);
   originals = await createOriginals();
   await seedHostileDatabase(originals);
-  const platform = await getPlatform(env as unknown as Env);
+  const platform = await getPlatform(env);
   const app = buildApp(platform);
   const names = new Set(inspectRoutes(app).flatMap(({ isMiddleware, method, path }) => (isMiddleware ? [] : [`${method} ${path}`])));
   routes = [...names]
@@ -275,7 +274,7 @@ const postSignedInForm = async (
   path: string,
   fields: Fields = {},
 ) => {
-  const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
+  const vault = await openVaultFromVars(env);
   const secret = session.cookie.slice(session.cookie.indexOf("=") + 1);
   return postForm(session, path, { form: await vault.linkToken(`${prefix}\n${sha256Hex(secret)}\n${path}`), ...fields });
 };
@@ -696,7 +695,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
   test("when the minute's jobs run", async () => {
     await makeWorkDue();
     counter.take();
-    const platform = await getPlatform(env as unknown as Env);
+    const platform = await getPlatform(env);
     for (const cron of [everyMinute, "*/15 * * * *"]) {
       // All jobs of this run share a work budget of 100 steps.
       let steps = 100;

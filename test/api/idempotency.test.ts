@@ -8,7 +8,6 @@ import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";
 import { openWebhookSecret } from "../../storage/webhook-secrets.ts";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -57,7 +56,7 @@ let posts: ReceivedPost[] = [];
 let answerPost: () => Response | Promise<Response>;
 
 beforeAll(async () => {
-  platform = await createPlatform(env as unknown as Env);
+  platform = await createPlatform(env);
   otherKey = await createApiKey(world.acme.id);
   await env.DB.prepare("UPDATE members SET role = 'owner' WHERE business_id = ?").bind(world.acme.id).run();
 });

@@ -8,7 +8,6 @@ import { sha256Hex } from "../../core/hash.ts";
 import { journalOfClient } from "../../core/intake/journal-name.ts";
 import type { CertId, ClientId, ShardId } from "../../core/ids.ts";
 import type { JournalEntry } from "../../durable-objects/intake-journal/entry.ts";
-import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import { buildJsonRequest, signIn } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -22,7 +21,7 @@ import { buildConsentRequest, buildSubmission, call, createServiceCall, world, t
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const clientId = world.acme.clients.live as ClientId;
-const journals = env.INTAKE_JOURNAL as DurableObjectNamespace<IntakeJournal>;
+const journals = env.INTAKE_JOURNAL;
 const getJournal = () => journals.getByName(journalOfClient("00" as ShardId, clientId));
 
 const setFault = async (mode: string, for_ms = hourMs): Promise<void> => {

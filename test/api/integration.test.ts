@@ -7,7 +7,6 @@ import type { Proposal, ProposalRequest } from "../../core/integration/proposal.
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { createFormModel } from "../../workers/adapters/form-model.ts";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { createServicesWith } from "../support/changed-services.ts";
@@ -47,7 +46,7 @@ const describeOutcome = ({ status, body }: TestResponse): string => `${status} $
 
 /** Sends the request to a service with some parts replaced. */
 const withParts = async (changed: Partial<Platform>, body: object = validRequest): Promise<TestResponse> => {
-  const platform = await createPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" } as unknown as Env);
+  const platform = await createPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" });
   const request = new Request(`http://svc.test${at}`, buildJsonRequest(body, cookie));
   const response = await buildApp(createServicesWith(platform, changed)).fetch(request, env, createExecutionContext());
   const text = await response.text();

@@ -7,7 +7,6 @@ import { parseZip } from "../../core/certificates/evidence-zip.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { eraseCertificate } from "../support/erasure.ts";
@@ -134,7 +133,7 @@ describe("an email address with an invisible character at its end", () => {
 
 describe("the proofs of a certificate with odd field values", () => {
   test("verify, say what happened to the values, and stay valid after the person is erased", { timeout: 60_000 }, async () => {
-    const platform = await getPlatform(env as unknown as Env);
+    const platform = await getPlatform(env);
     const { cert_id } = await issue({ email: "pat@gmailcom", first_name: "Pat\u000bLee" }, { fields_truncated: true });
     await waitUntilSettled();
     await platform.auditLogStub(firstShard).drainNow();

@@ -10,14 +10,13 @@ import { runWhileHeld, tryHoldAccount } from "../../storage/issuing-shards.ts";
 import { businesses } from "../../storage/schema.ts";
 import { openShards } from "../../storage/shards.ts";
 import { endExpiredHolds } from "../../workers/background/expired-holds.ts";
-import type { Env } from "../../workers/env.ts";
 import { updateEntitlement } from "../../workers/operations/admin/update-entitlement.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { createKillableIsolate, type KillableIsolate } from "../support/killable-isolate.ts";
 import { closeFirstShard, issueThrough, submitThrough } from "../support/overflow.ts";
 import { createServiceCall, world, type Call, type TestResponse } from "../support/world.ts";
 
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 const shards = openShards(env);
 const id = world.acme.id as BusinessId;
 const otherShard = "01" as ShardId;

@@ -1,7 +1,6 @@
 // Tests certificates that a business issues in another shard because its own shard is closed or full. The account is in shard 00.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Env } from "../../workers/env.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { listBusinessIdsAfter } from "../../storage/accounts.ts";
@@ -14,7 +13,7 @@ import { buildJsonPost, createEmailAddress, getCookies, requestWithdrawalCode, s
 import { createServiceCall, world, type Call } from "../support/world.ts";
 
 const hourMs = 3_600_000;
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 const key = { authorization: `Bearer ${world.acme.keys.live}` };
 const extractShard = (certId: string): string => certId.slice(3, 5);
 

@@ -6,7 +6,6 @@ import { toBase64Url, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import { minuteMs } from "../../core/time.ts";
 import { consumerEmailContext } from "../../storage/people-contexts.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { openVaultFromVars } from "../../scripts/demo-world.ts";
 import { Authenticator, type AuthenticatorOverrides } from "../support/authenticator.ts";
@@ -413,7 +412,7 @@ describe("POST /v1/auth/passkey/verify", () => {
 
   test("sweeps challenges once they expire", async () => {
     await requestSignInOptions();
-    const platform = await createPlatform(env as unknown as Env);
+    const platform = await createPlatform(env);
     await deleteExpired({ ...platform, clock: () => start + 5 * minuteMs - 1 });
     expect(await countRows(["webauthn_challenges"])).toEqual({ webauthn_challenges: 1 });
     await deleteExpired({ ...platform, clock: () => start + 5 * minuteMs });

@@ -2,10 +2,8 @@
 // triggered events. No sandbox event reaches the live feed or a live endpoint.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { buildJsonRequest, signIn } from "../support/people.ts";
 import {
@@ -110,7 +108,7 @@ describe("a test share", () => {
     const events = await listAllEvents(testKey);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
     expect((await getWithApiKey("/v1/events?limit=1", testKey)).body.data.head).toBe(events.length);
-    const log = (env.EVENT_SEQUENCE as DurableObjectNamespace<EventSequence>).getByName(getEventSequenceName(world.acme.id, "sandbox"));
+    const log = env.EVENT_SEQUENCE.getByName(getEventSequenceName(world.acme.id, "sandbox"));
     expect((await log.listEvents(0, 500, null)).head).toBe(events.length);
   });
 });
@@ -143,7 +141,7 @@ describe("separation of sandbox and live", () => {
     const pat = await signInPerson();
     const { share: live } = await grantShare(pat, { duration_days: 5 });
     expect((await move({ advance_seconds: 30 * 86_400 })).status).toBe(200);
-    await sweepDueShares(await getPlatform(env as unknown as Env));
+    await sweepDueShares(await getPlatform(env));
     expect((await getWithApiKey(`/v1/shares/${live.id}`)).body.data.status).toBe("active");
     expect((await getWithApiKey("/v1/shares?status=active")).body.data.shares.map(({ id }: { id: string }) => id)).toContain(live.id);
     expect((await getWithApiKey(`/v1/consumers/${live.id}/current`)).body.data.fields.email).toBe(contactValues.email);
@@ -291,7 +289,7 @@ describe("POST /v1/sandbox/clock", () => {
     expect((await getWithApiKey("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
     const expired = (await getWithApiKey("/v1/shares?status=expired&limit=1", testKey)).body.data.shares;
     expect(expired[0].id).toBe(granted.share.id);
-    await sweepDueShares(await getPlatform(env as unknown as Env));
+    await sweepDueShares(await getPlatform(env));
     expect((await listEvents(granted.share.id)).map(({ type }) => type)).toEqual(["share.created", "share.expired"]);
   });
 

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, signInByEmail } from "../support/people.ts";
@@ -104,7 +103,7 @@ describe("GET /v1/me/sessions", () => {
 
     setTime(noon + 4 * dayMs);
     const notes: (() => Promise<void>)[] = [];
-    const platform = await createPlatform(env as unknown as Env);
+    const platform = await createPlatform(env);
     const app = buildApp(createServicesWith(platform, { waitUntil: (work) => notes.push(work) }));
     const requestSession = async (): Promise<number> => {
       const context = createExecutionContext();

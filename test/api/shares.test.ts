@@ -4,7 +4,6 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { dayMs } from "../../core/time.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import {
   listAllEvents,
@@ -23,7 +22,7 @@ import { copyRow } from "../support/copied-rows.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { call, origin, createServiceCall, world } from "../support/world.ts";
 
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 
 describe("a share", () => {
   test("is granted, redeemed once, read, revoked and acknowledged, with an event for each change", async () => {

@@ -8,7 +8,6 @@ import type { Realm } from "../../core/access/session.ts";
 import { generateEmailCode } from "../../core/access/email-code.ts";
 import { memberEmailContext } from "../../storage/people-contexts.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { getExampleOwnerEmail, openVaultFromVars } from "../../scripts/demo-world.ts";
 import {
@@ -784,7 +783,7 @@ describe("a session", () => {
     setTime(start);
     await signInByEmail(ownerEmail);
     await signInByEmail(consumerEmail, "consumer");
-    const platform = await createPlatform(env as unknown as Env);
+    const platform = await createPlatform(env);
     const sweep = (now: number) => runScheduledJobs({ ...platform, clock: () => now }, "* * * * *", now);
     await sweep(start + 12 * 60 * minute);
     expect(await countRows(["sessions", "email_codes"])).toEqual({ sessions: 1, email_codes: 1 });

@@ -4,7 +4,6 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { journalOfClient } from "../../core/intake/journal-name.ts";
 import type { ClientId, ShardId } from "../../core/ids.ts";
-import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import {
   buildConsentRequest,
@@ -31,7 +30,7 @@ const countPurposes = async (purpose: string): Promise<number> =>
   (await env.DB.prepare("SELECT COUNT(*) AS n FROM purposes WHERE purpose = ?").bind(purpose).first<{ n: number }>())?.n ?? 0;
 
 const countEntries = (): Promise<number> => {
-  const journals = env.INTAKE_JOURNAL as DurableObjectNamespace<IntakeJournal>;
+  const journals = env.INTAKE_JOURNAL;
   const journal = journals.getByName(journalOfClient("00" as ShardId, world.acme.clients.live as ClientId));
   return runInDurableObject(journal, (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry").one().n);
 };

@@ -4,8 +4,6 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { toHex } from "../../core/bytes.ts";
-import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
-import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
@@ -15,14 +13,14 @@ import { createBucketWith, failingBucket, listStoredTiles, tileBucket } from "..
 
 const ledgerOrigin = "ledger.svc.test/ledger/test";
 const auditOrigin = "svc.test/audit/00";
-const ledgerStub = (env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>).getByName(ledgerOrigin);
-const auditStub = (env.AUDIT_LOG as DurableObjectNamespace<AuditLog>).getByName("00");
+const ledgerStub = env.LEDGER_LOG.getByName(ledgerOrigin);
+const auditStub = env.AUDIT_LOG.getByName("00");
 
 type SendRequest = (path: string, init?: RequestInit) => Promise<Response>;
 
 /** Creates the service with these bindings replaced. */
 const createApp = async (bindings: Partial<Env>): Promise<SendRequest> => {
-  const app = buildApp(await createPlatform({ ...(env as unknown as Env), ...bindings }));
+  const app = buildApp(await createPlatform({ ...env, ...bindings }));
   return async (path, init) => app.fetch(new Request(`http://svc.test${path}`, init));
 };
 

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { endSubscriptions } from "../../workers/background/subscription-ends.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
-import type { Env } from "../../workers/env.ts";
 import { createCustomer, mockProvider, sendProviderEvent, type ProviderCall } from "../support/billing.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import { buildJsonRequest } from "../support/people.ts";
@@ -24,7 +23,7 @@ const setStatus = async (status: string): Promise<void> => {
 
 /** Runs the job that ends subscriptions, as if the given number of minutes had passed. */
 const runIn = async (minutes: number): Promise<void> => {
-  const platform = await createPlatform(env as unknown as Env);
+  const platform = await createPlatform(env);
   await endSubscriptions(createServicesWith(platform, { clock: () => Date.now() + minutes * minuteMs }));
 };
 const listPendingEnds = async (): Promise<string[]> =>

@@ -25,12 +25,11 @@ import {
 import { buildConsentRequest, buildSubmission, call, world } from "../support/world.ts";
 
 const collector = "https://otlp.svc-tests.com/v1/traces";
-const deployment = env as unknown as Env;
-const platform = await getPlatform(deployment);
+const platform = await getPlatform(env);
 
 /** Simulates a restart of the isolate with these settings. */
 const restartWith = async (settings: Readonly<Record<string, string>>): Promise<void> => {
-  trackBackgroundWork(Object.assign(platform, await createPlatform({ ...deployment, ...settings })));
+  trackBackgroundWork(Object.assign(platform, await createPlatform({ ...env, ...settings })));
   Object.assign(platform, createSchedules(platform));
 };
 const recordEverything = { OTLP_TRACES_URL: collector, OTLP_HEADERS: "authorization=Bearer%20token-of-the-tests", TRACE_SAMPLE_RATE: "1" };
@@ -253,7 +252,7 @@ describe("the collector", () => {
       await call("/v1/consent", buildConsentRequest(markedSubmission));
       await waitUntilSettled();
       expect(posts.filter(({ url }) => url === collector)).toEqual([]);
-      expect(platform.kv).toBe(deployment.KV);
+      expect(platform.kv).toBe(env.KV);
       vi.restoreAllMocks();
     }
   });

@@ -11,7 +11,6 @@ import { countFailedDeliveries } from "../../workers/operations/webhooks/count-f
 import { recoverEndpoint } from "../../workers/operations/webhooks/recover-endpoint.ts";
 import { replayDelivery } from "../../workers/operations/webhooks/replay-delivery.ts";
 import { testEndpoint } from "../../workers/operations/webhooks/test-endpoint.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import {
@@ -39,7 +38,7 @@ afterEach(() => {
 });
 
 const createServices = async (): Promise<Services> => {
-  const platform = await createPlatform(env as unknown as Env);
+  const platform = await createPlatform(env);
   const waitUntil = (): void => undefined;
   const quiet = { ...platform, waitUntil };
   return { ...quiet, ...createSchedules(quiet) };

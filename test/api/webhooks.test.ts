@@ -7,7 +7,6 @@ import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { commitEvents, farAhead, deliveryQueues, eventSequences, mockReceivers, runAlarm, type ReceivedPost } from "../support/events.ts";
 import { openExchange } from "../../storage/webhook-exchanges.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { signIn } from "../support/people.ts";
@@ -886,7 +885,7 @@ describe("a delivery", () => {
       expect(text).not.toContain(email);
       expect(body.data.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
       // The master key can no longer decrypt the stored exchange.
-      const { vault } = await getPlatform(env as unknown as Env);
+      const { vault } = await getPlatform(env);
       const sealed = record?.attempts[0]?.exchangeSealed as string;
       await expect(openExchange(vault, { deliveryId: delivery, businessId: world.acme.id }, sealed)).rejects.toThrow();
       expect(await readDatabaseContents()).not.toContain(email);

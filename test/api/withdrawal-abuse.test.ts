@@ -307,7 +307,7 @@ describe("O3: locking the person out", () => {
       expect(describeOutcome(await tapLink(certId, token as string))).toBe("400 opt_out_failed");
     // These tokens were never sent. The test creates them with the service's own keys: one for a code to a different address, and one for a
     // code above a limit.
-    const { linkToken } = await openVault(loadConfig(env as never));
+    const { linkToken } = await openVault(loadConfig(env));
     const readNewestToken = async (): Promise<string> => {
       const id = await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");
       return linkToken(`withdrawal ${id}`);
@@ -566,7 +566,7 @@ describe("O7: a code used elsewhere", () => {
     const { id } = (await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<{ id: string }>()) as {
       id: string;
     };
-    const knownHash = toStoredIndex(await (await openVault(loadConfig(env as never))).codeHash(`withdrawal ${id}`, "123456"));
+    const knownHash = toStoredIndex(await (await openVault(loadConfig(env))).codeHash(`withdrawal ${id}`, "123456"));
     await env.DB.prepare("UPDATE email_codes SET code_hash = ? WHERE id = ?").bind(knownHash, id).run();
     expect(describeOutcome(await submitWithdrawalCode(issued.certId, { email: stranger, code: "123456" }, getCookies(response)))).toBe(
       "400 opt_out_failed",

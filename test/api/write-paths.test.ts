@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, test } from "vitest";
 import limitsPage from "../../docs/reference/limits.md?raw";
 import { buildApp } from "../../workers/app.ts";
 import { jobNames } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import { tools } from "../../workers/mcp/tool-registry.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { callWith } from "../support/scenarios.ts";
@@ -31,7 +30,7 @@ const refuseOnly = (refusedName: string) => {
 };
 
 test("every route that can write is in the table of write paths, and the table has no others", async () => {
-  const { routes } = buildApp(await getPlatform(env as unknown as Env));
+  const { routes } = buildApp(await getPlatform(env));
   const written = routes.flatMap(({ method, path }) => {
     const route = `${method} ${path.replace(/^\/portal\/test\/(?!sandbox\/)/, "/portal/")}`;
     return ["GET", "HEAD", "ALL"].includes(method) && path !== "/mcp" ? [] : [route];

@@ -23,7 +23,6 @@ import { secretLength, formatWebhookSecret } from "../../core/webhooks/signature
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { openExchange } from "../../storage/webhook-exchanges.ts";
 import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import {
   getAlarm,
@@ -444,7 +443,7 @@ describe("an endpoint", () => {
     const posts = mockReceivers(createResponder(200));
     const { id, queue, business, secret } = await createQueueWith(1);
     await runAlarmsUntil(queue);
-    const { vault } = await getPlatform(env as unknown as Env);
+    const { vault } = await getPlatform(env);
     const newSecret = formatWebhookSecret(crypto.getRandomValues(new Uint8Array(secretLength)));
     const sealed = await sealWebhookSecret(vault, { endpointId: id, businessId: business }, newSecret);
     await eventSequences.getByName(business).rotateSecret(id, { sealed, hint: "whsec_…" }, Date.now());
@@ -835,7 +834,7 @@ describe("the recorded attempts", () => {
     (await queue.findRecord((await getDelivery(queue)).id)) as DeliveryRecord;
   const readAttempts = async (queue: DeliveryQueueStub): Promise<readonly RecordedAttempt[]> => (await recordOf(queue)).attempts;
   const openExchanges = async (queue: DeliveryQueueStub): Promise<readonly (WebhookExchange | null)[]> => {
-    const { vault } = await getPlatform(env as unknown as Env);
+    const { vault } = await getPlatform(env);
     const { settings, delivery, attempts } = await recordOf(queue);
     const owner = { deliveryId: delivery.id, businessId: settings.businessId };
     return Promise.all(attempts.map(({ exchangeSealed }) => (exchangeSealed === null ? null : openExchange(vault, owner, exchangeSealed))));
@@ -884,7 +883,7 @@ describe("the recorded attempts", () => {
     expect(rows).not.toContain("words of the receiver");
     expect(rows).not.toContain("svc-signature");
     expect(JSON.stringify(await openExchanges(queue))).not.toContain(secret.slice("whsec_".length, -1));
-    const { vault } = await getPlatform(env as unknown as Env);
+    const { vault } = await getPlatform(env);
     const { settings, delivery, attempts } = await recordOf(queue);
     const sealed = attempts[0]?.exchangeSealed as string;
     const owner = { deliveryId: delivery.id, businessId: settings.businessId };

@@ -8,7 +8,6 @@ import { EventSequence, type EventSequenceEnv } from "../../durable-objects/even
 import { appendEvents } from "../../durable-objects/event-sequence/tables.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import type { Environment } from "../../core/access/entitlement.ts";
 import { sweepEvents } from "../../workers/background/event-sweep.ts";
 import { runReader } from "../../storage/change-reader.ts";
@@ -33,7 +32,7 @@ import {
 import { worldInSecondShard } from "../support/world.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 
-const runMinute = async (): Promise<void> => runScheduledJobs(await createPlatform(env as unknown as Env), "* * * * *", Date.now());
+const runMinute = async (): Promise<void> => runScheduledJobs(await createPlatform(env), "* * * * *", Date.now());
 
 /** Lists the events of a business that the change log still contains. */
 const inLog = async (businessId: string): Promise<string[]> => {
@@ -216,7 +215,7 @@ describe("an event sequence", () => {
     await runInDurableObject(eventSequences.getByName(worldInSecondShard.other.id), async (__, state) => {
       await new EventSequence(state, withoutShard as unknown as EventSequenceEnv).alarm();
       expect(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000)).toBe(5);
-      await new EventSequence(state, env as unknown as EventSequenceEnv).alarm();
+      await new EventSequence(state, env).alarm();
       expect(await state.storage.getAlarm()).toBeNull();
     });
   });
@@ -240,7 +239,7 @@ describe("an event sequence", () => {
 
   test("is set aside while it is down, which does not delay the others, and gets its events in order afterward", async () => {
     const [broken, sound] = [await createBusiness(), await createBusiness()];
-    const platform = await createPlatform(env as unknown as Env);
+    const platform = await createPlatform(env);
     let isDown = true;
     let now = Date.now();
     const calls: string[] = [];
@@ -353,7 +352,7 @@ describe("an event sequence", () => {
         `WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 20005)
          INSERT INTO event SELECT seq, 'event ' || seq, iif(seq = 20001, 'share.created', 'certificate.revoked'), NULL, NULL, NULL, 0 FROM n`,
       );
-      const log = new EventSequence(state, env as unknown as EventSequenceEnv);
+      const log = new EventSequence(state, env);
       expect(await log.listEvents(0, 100, ["share.created"])).toEqual({ events: [], readThrough: 20_000, head: 20_005 });
       expect(await log.listEvents(20_000, 100, ["share.created"])).toMatchObject({ events: [{ seq: 20_001 }], readThrough: 20_005 });
       expect(await log.listEvents(0, 1, null)).toMatchObject({ events: [{ seq: 1 }], readThrough: 1 });

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
 import { call, buildConsentRequest, getWithKey, buildSubmission, world, type TestResponse } from "../support/world.ts";
 
-const objects = env.RATE_LIMITER as unknown as DurableObjectNamespace<RateLimiter>;
+const objects = env.RATE_LIMITER;
 let count = 0;
 const createLimiter = (): DurableObjectStub<RateLimiter> => {
   count += 1;

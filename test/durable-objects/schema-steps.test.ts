@@ -9,9 +9,8 @@ import { eventSequenceSteps } from "../../durable-objects/event-sequence/migrati
 import { ledgerLogSteps } from "../../durable-objects/ledger-log/migrations.ts";
 import { rateLimiterSteps } from "../../durable-objects/rate-limiter/migrations.ts";
 import { migrateSchema } from "../../durable-objects/schema-steps.ts";
-import type { Env } from "../../workers/env.ts";
 
-const { AUDIT_LOG, EVENT_SEQUENCE, DELIVERY_QUEUE, DESTINATION_HOST, LEDGER_LOG, RATE_LIMITER } = env as unknown as Env;
+const { AUDIT_LOG, EVENT_SEQUENCE, DELIVERY_QUEUE, DESTINATION_HOST, LEDGER_LOG, RATE_LIMITER } = env;
 
 const listSchema = (sql: SqlStorage): unknown =>
   sql

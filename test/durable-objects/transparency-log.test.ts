@@ -9,7 +9,6 @@ import { isConsistent } from "../../core/ledger/merkle.ts";
 import { parseNote, parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { formatTilePath } from "../../core/ledger/tiles.ts";
 import { verifyTlogProof } from "../../core/ledger/tlog-proof.ts";
-import type { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import {
   buildTlogProof,
   appendLeaves,
@@ -27,7 +26,7 @@ import { noteCrypto } from "../../storage/note-keys.ts";
 import { computeNaiveLeaf, computeNaiveRoot, buildNaiveTiles } from "../support/naive-log.ts";
 import { createRandomKey, createSecret, deriveVkey } from "../support/note-keys.ts";
 
-const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
+const objects = env.LEDGER_LOG;
 const origin = "engine.example/log";
 const secret = await createSecret(origin, 60);
 const keys = await openLogKeys({ secrets: secret, logSeed: undefined }, origin);

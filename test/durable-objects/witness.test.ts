@@ -25,7 +25,7 @@ import {
 import { createSecret, deriveVkey } from "../support/note-keys.ts";
 
 const auditOrigin = "svc.test/audit/t3";
-const [auditSigner] = (await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED as string }, auditOrigin)) as [NoteSigner];
+const [auditSigner] = (await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED }, auditOrigin)) as [NoteSigner];
 const witnessKey = parseVkey(await deriveVkey(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
 
 describe("cosigning the audit log", () => {
@@ -166,12 +166,10 @@ describe("cosigning the audit log", () => {
 
   test("is not available at another shard's ledger or an earlier ledger, which do not know what the witness has cosigned", async () => {
     const other = getLedgerOrigin(origin, "01" as ShardId);
-    const response = await (env.LEDGER_LOG as DurableObjectNamespace)
-      .getByName(other)
-      .fetch(`http://ledger${getLogPath(other)}/add-checkpoint`, {
-        method: "POST",
-        body: await request(0, 5),
-      });
+    const response = await env.LEDGER_LOG.getByName(other).fetch(`http://ledger${getLogPath(other)}/add-checkpoint`, {
+      method: "POST",
+      body: await request(0, 5),
+    });
     expect(response.status).toBe(404);
     const stub = createLedgerObject();
     const body = await request(0, 5);

@@ -11,7 +11,6 @@ import { openShards } from "../../storage/shards.ts";
 import { forEachShard } from "../../workers/background/for-each-shard.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
-import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -20,7 +19,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson, type SignedPerson } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const perInvocation = 1_000;
 const readNumber = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
   (await env.DB.prepare(sql)

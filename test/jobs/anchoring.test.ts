@@ -7,7 +7,6 @@ import { firstShard } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
-import type { Env } from "../../workers/env.ts";
 import { retryParkedAnchors } from "../../workers/background/parked-anchors.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
@@ -524,7 +523,7 @@ describe("queue messages", () => {
   test("anchor each row once when five consumers get each message three times (O4)", async () => {
     await issueWaiting(9);
     const batch = { queue: "svc-anchor-queue", messages: [], ackAll: vi.fn(), retryAll: vi.fn() } as unknown as MessageBatch;
-    const deliveries = Array.from({ length: 15 }, () => worker.queue(batch, env as unknown as Env));
+    const deliveries = Array.from({ length: 15 }, () => worker.queue(batch, env));
     await Promise.all(deliveries);
     const rows = await anchors();
     expect(rows.map(({ status }) => status)).toEqual(Array(9).fill("anchored"));
@@ -548,7 +547,7 @@ describe("queue messages", () => {
       bodies.map((body, at) => ({ id: `m${at}`, timestamp: new Date(), attempts: 1 + at, body })),
     );
     const context = createExecutionContext();
-    await worker.queue(batch, env as unknown as Env);
+    await worker.queue(batch, env);
     const result = await getQueueResult(batch, context);
     expect(result).toMatchObject({ outcome: "ok", ackAll: true, retryBatch: { retry: false }, retryMessages: [] });
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);

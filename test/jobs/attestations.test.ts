@@ -19,7 +19,7 @@ import { parseZip } from "../../core/certificates/evidence-zip.ts";
 import { openKeysNamed, openNoteSigner } from "../../storage/note-keys.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
-import { loadConfig, type Env } from "../../workers/env.ts";
+import { loadConfig } from "../../workers/env.ts";
 import { attestDue } from "../../workers/background/attestations.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
 import { checkpointLedgers } from "../../workers/background/ledger-checkpoint.ts";
@@ -33,7 +33,7 @@ import { createSecret } from "../support/note-keys.ts";
 import { getWithKey, issueCertificate, world } from "../support/world.ts";
 import { exports } from "cloudflare:workers";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const origin = base.config.ledger.origin;
 const witnessSigner = await openNoteSigner(await createSecret("witness.example/w1", 77, keyKinds.witness));
 
@@ -93,7 +93,7 @@ const createPlatformWith = (attestors: readonly CheckpointAttestor[], change: Pa
 
 /** Creates the service with these TIMESTAMP_AUTHORITIES. */
 const createServiceWith = async (authorities: readonly object[]) => {
-  const changed = { ...env, TIMESTAMP_AUTHORITIES: JSON.stringify(authorities) } as unknown as Env;
+  const changed = { ...env, TIMESTAMP_AUTHORITIES: JSON.stringify(authorities) };
   const platform = await createPlatform(changed);
   const app = buildApp(platform);
   const read = async (path: string): Promise<unknown> =>
@@ -157,7 +157,7 @@ describe("a checkpoint of the audit log", () => {
       WITNESSES: JSON.stringify([{ vkey: formatVkey((guard as NoteSigner).key), url }]),
     };
     vi.spyOn(globalThis, "fetch").mockImplementation((request) => base.fetchLedger(new Request(request as Request)));
-    const config = loadConfig({ ...env, ...settings } as unknown as Env);
+    const config = loadConfig({ ...env, ...settings });
     const respondAsNobody = async (): Promise<Response> => new Response("nothing is embedded", { status: 599 });
     return { ...base, config, ...(await createProofServices(config, [firstShard], respondAsNobody, Date.now, () => new Uint8Array(8))) };
   };
@@ -173,7 +173,7 @@ describe("a checkpoint of the audit log", () => {
       await env.DB.prepare("DELETE FROM anchors WHERE entity_id = ?").bind(log).run();
       await base.auditLogStub(shard).append([buildAuditRow("first", toChainTag(1))]);
       // The ledger has already cosigned a different history of this log, as if the log had been reset to an earlier state.
-      const signers = await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED as string }, log);
+      const signers = await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED }, log);
       const foreign = await signNote(formatCheckpoint({ origin: log, size: 900n, root: sha256("another history") }), signers);
       const response = await base.fetchLedger(
         new Request(`https://${origin}/add-checkpoint`, {

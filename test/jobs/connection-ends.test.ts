@@ -5,7 +5,6 @@ import { dayMs } from "../../core/time.ts";
 import { listExpiringConnections } from "../../storage/agent-tokens.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { sendConnectionExpiryNotices } from "../../workers/background/connection-expiry-notices.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { callTool, createToken } from "../support/agents.ts";
 import { getAuthorizationCode, exchangeCode, buildForm, registerClient } from "../support/oauth-connection.ts";
@@ -27,7 +26,7 @@ afterEach(() => {
 /** Runs the job twice at the same time, as if the cron trigger had fired twice. */
 const runMinuteAt = async (at: number): Promise<void> => {
   vi.setSystemTime(at);
-  const platform = await getPlatform(env as unknown as Env);
+  const platform = await getPlatform(env);
   await Promise.all([sendConnectionExpiryNotices(platform), sendConnectionExpiryNotices(platform)]);
 };
 const listWarningsTo = async (email: string) => (await listMailTo(email)).filter((mail) => mail.subject === subject);

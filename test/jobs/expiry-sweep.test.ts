@@ -5,12 +5,11 @@ import { expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import { openShards } from "../../storage/shards.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const now = Date.now();
 
 /** Inserts `count` saved responses of idempotent requests. The responses expire at `at`. */

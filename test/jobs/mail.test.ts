@@ -11,7 +11,6 @@ import { createBindingMailer, createHttpMailer } from "../../workers/adapters/ma
 import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
-import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -30,7 +29,7 @@ beforeEach(async () => {
   now = start;
   sent = [];
   faults = [];
-  platform = await createPlatform(env as unknown as Env);
+  platform = await createPlatform(env);
 });
 
 /** Creates a platform whose email provider returns these outcomes in order and then repeats the last one. */

@@ -32,7 +32,7 @@ import { getWithKey, issueCertificate, world } from "../support/world.ts";
 const nextOrigin = "ledger.svc.test/ledger/next";
 /** An external ledger that was used before the embedded ones. */
 const externalOrigin = "ledger.example/ledger/2026h1";
-const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
+const objects = env.LEDGER_LOG;
 
 const retiredAnchorKey = toBase64(encodeP256Spki(new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)));
 const witnessName = "witness.example/w1";
@@ -53,7 +53,7 @@ let before = "";
 let waiting = "";
 
 const requestNext = async (path: string, init: RequestInit = {}): Promise<Response> =>
-  buildApp(next).fetch(new Request(`http://svc.test${path}`, init), env as unknown as Env, createExecutionContext());
+  buildApp(next).fetch(new Request(`http://svc.test${path}`, init), env, createExecutionContext());
 const owner = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
 
 beforeAll(async () => {

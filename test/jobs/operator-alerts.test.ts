@@ -4,14 +4,13 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { MailOutcome, OutgoingMail } from "../../core/mail/message.ts";
 import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
 import { sendOperatorAlerts } from "../../workers/background/operator-alerts.ts";
-import type { Env } from "../../workers/env.ts";
 import { measureService } from "../../workers/operations/admin/measure-service.ts";
 import type { ErrorLine, MetricLine } from "../../workers/log.ts";
 import { buildJsonRequest } from "../support/people.ts";
 import { call } from "../support/world.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 
-const platform = await createPlatform({ ...env, ALERT_EMAIL: "ops@acme-solar.example" } as unknown as Env);
+const platform = await createPlatform({ ...env, ALERT_EMAIL: "ops@acme-solar.example" });
 
 // Other tests use the same database and can leave overdue work in it, so the thresholds are above the amount that already exists.
 const { overdue_work: existingMinutes } = await measureService(platform);

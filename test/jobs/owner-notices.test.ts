@@ -8,7 +8,6 @@ import { batch, openDatabase } from "../../storage/database.ts";
 import type { Shards } from "../../storage/shards.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
 import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import { prepareOwnerNotice } from "../../workers/operations/owner-notices.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -35,7 +34,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const loadPlatform = () => getPlatform(env as unknown as Env);
+const loadPlatform = () => getPlatform(env);
 const advanceTime = async (ms: number): Promise<void> => {
   await waitUntilSettled();
   vi.setSystemTime(Date.now() + ms);

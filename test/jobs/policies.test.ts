@@ -11,7 +11,6 @@ import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { deleteExpiredTestRecords } from "../../workers/background/sandbox-sweep.ts";
 import { everyMinute, runScheduledJobs } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import type { Log } from "../../workers/log.ts";
@@ -137,7 +136,7 @@ describe("issuing a certificate", () => {
   test("leaves the captures of a crashed process to the cron job", async () => {
     const certId = await issueWaitingCertificate(host);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    await runScheduledJobs(await getPlatform(env as unknown as Env), everyMinute, Date.now());
+    await runScheduledJobs(await getPlatform(env), everyMinute, Date.now());
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 

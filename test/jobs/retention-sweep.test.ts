@@ -8,7 +8,6 @@ import { openDatabase } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
 import { eraseExpired } from "../../workers/background/retention-sweep.ts";
 import { jobAllowance } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import type { ProgressLine } from "../../workers/log.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
@@ -17,7 +16,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 import { call, getWithKey, issueCertificate, world } from "../support/world.ts";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const now = Date.now();
 let progress: ProgressLine[] = [];
 let faults: string[] = [];

@@ -6,14 +6,13 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
 import * as schema from "../../storage/schema.ts";
 import { deleteExpiredTestRecords } from "../../workers/background/sandbox-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { buildDecision, createVerifier, getWithApiKey } from "../support/sharing.ts";
 import { call, getWithKey, issueCertificate, world, type ConsentBody } from "../support/world.ts";
 
 const { acme } = world;
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const lifetimeMs = 30 * dayMs;
 const sweepAt = (now: number): Promise<void> => deleteExpiredTestRecords({ ...base, clock: () => now });
 

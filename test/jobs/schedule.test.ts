@@ -9,12 +9,11 @@ import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { deletePassed } from "../../workers/background/change-log-cleanup.ts";
 import { requestAuditDrains } from "../../workers/background/audit-drain-requests.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { appendAuditedChanges } from "../support/changes.ts";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const quarter = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
 let faults: string[] = [];
 
@@ -62,7 +61,7 @@ describe("the audit logs", () => {
   test("are called to drain only when entries wait for them in some shard", async () => {
     const notified: ShardId[] = [];
     const [first, second, third] = [26, 27, 28].map(toAuditLog) as [ShardId, ShardId, ShardId];
-    const { DB, DB_01 } = env as unknown as Record<"DB" | "DB_01", D1Database>;
+    const { DB, DB_01 } = env;
     const platform = {
       ...base,
       shards: openShards({ [`DB_${first}`]: DB, [`DB_${second}`]: DB_01, [`DB_${third}`]: DB_01 }),
@@ -83,7 +82,7 @@ describe("the audit logs", () => {
 
 describe("the change log", () => {
   test("keeps only the newest change once every reader has moved past the others, including readers without work", async () => {
-    const { DB } = env as unknown as Record<"DB", D1Database>;
+    const { DB } = env;
     const [busy, idle] = [24, 25].map(toAuditLog) as [ShardId, ShardId];
     const platform = { ...createPlatformOn(DB), shards: openShards({ [`DB_${busy}`]: DB, [`DB_${idle}`]: DB }) };
     const countChanges = () => DB.prepare("SELECT COUNT(*) AS n FROM changes").first<number>("n");

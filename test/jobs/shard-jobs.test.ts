@@ -5,11 +5,10 @@ import { minuteMs } from "../../core/time.ts";
 import { parseJobRequest, runRequestedJobs, startScheduledJobs, type JobRequest } from "../../workers/background/shard-jobs.ts";
 import { everyMinute } from "../../workers/background/schedule.ts";
 import { openShards } from "../../storage/shards.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const everyQuarterHour = "*/15 * * * *";
 const quarter = Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs;
 

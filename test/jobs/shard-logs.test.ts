@@ -7,7 +7,6 @@ import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pa
 import { trustOf } from "../../verifier/trust.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { checkpointAuditLogs } from "../../workers/background/audit-checkpoints.ts";
-import type { Env } from "../../workers/env.ts";
 import { buildApp } from "../../workers/app.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { ShardId } from "../../core/ids.ts";
@@ -15,11 +14,11 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { createRandomKey, createSecret, deriveLogVkey, deriveVkey, logSeedIndex } from "../support/note-keys.ts";
 import { createServiceCall, getWithKey, issueCertificate, world, worldInSecondShard } from "../support/world.ts";
 
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 
 const fetchBytes = async (path: string, key: string): Promise<Uint8Array> => {
   const request = new Request(`http://svc.test${path}`, { headers: { authorization: `Bearer ${key}` } });
-  const response = await buildApp(platform).fetch(request, env as unknown as Env, createExecutionContext());
+  const response = await buildApp(platform).fetch(request, env, createExecutionContext());
   return new Uint8Array(await response.arrayBuffer());
 };
 

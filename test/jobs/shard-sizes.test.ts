@@ -3,11 +3,10 @@ import { env } from "cloudflare:workers";
 import { afterEach, expect, test } from "vitest";
 import { openShards } from "../../storage/shards.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
-import type { Env } from "../../workers/env.ts";
 import type { ErrorLine, MetricLine } from "../../workers/log.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 
 /** Creates a database that reports this size. */
 const createDatabaseOfSize = (bytes: number): D1Database =>

@@ -8,7 +8,6 @@ import { backgroundTimeoutMs } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { callWith } from "../support/scenarios.ts";
@@ -30,7 +29,7 @@ import { origin, world, worldInSecondShard } from "../support/world.ts";
 import { buildJsonPost } from "../support/withdrawal.ts";
 
 const otherBusiness = worldInSecondShard.acme;
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const createPlatformAt = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
 const settleAfterMinute = async (): Promise<void> => {
   await waitUntilSettled();

@@ -8,7 +8,6 @@ import { openShards } from "../../storage/shards.ts";
 import { unsealedEventTypes } from "../../storage/audit-entries.ts";
 import { listDueShares, maxSweptShares, sweepShares } from "../../storage/share-sweep.ts";
 import { sweepDueShares } from "../../workers/background/share-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { withBudget } from "../../workers/operations/work-budget.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -27,7 +26,7 @@ import {
 } from "../support/sharing.ts";
 import { world } from "../support/world.ts";
 
-const base = await getPlatform(env as unknown as Env);
+const base = await getPlatform(env);
 const createPlatformAt = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
 const sweepAt = async (now: number): Promise<void> => {
   await sweepDueShares(createPlatformAt(now));

@@ -6,7 +6,6 @@ import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { ok } from "../../core/result.ts";
 import { findPersonChain } from "../../storage/people.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
-import type { Env } from "../../workers/env.ts";
 import { grantShare as grantShareDirectly } from "../../workers/operations/shares/grant-share.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -33,7 +32,7 @@ afterEach(() => {
 const settleAt = async (afterMs: number): Promise<void> => {
   await waitUntilSettled();
   vi.setSystemTime(start + afterMs);
-  await settleShares(await createPlatform({ ...(env as unknown as Env), ...setting }));
+  await settleShares(await createPlatform({ ...env, ...setting }));
   await waitUntilSettled();
 };
 
@@ -65,7 +64,7 @@ describe("field changes of a person with several shares", () => {
     const pat = await signInPerson(undefined, service);
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) ids.push((await grantShare(pat)).share.id);
-    const services = createServicesWith(await createPlatform({ ...(env as unknown as Env), ...setting }), {});
+    const services = createServicesWith(await createPlatform({ ...env, ...setting }), {});
     const id = (await pat.get("/v1/me")).body.data.id as ConsumerId;
     const chain = await findPersonChain(services.shards.forId(id), id);
     if (chain === null) throw new Error("no such person");

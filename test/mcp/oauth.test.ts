@@ -6,7 +6,6 @@ import type { PageFetchResult, PageRequest } from "../../core/access/outbound-pa
 import { buildApp } from "../../workers/app.ts";
 import { deleteExpired } from "../../workers/background/expiry-sweep.ts";
 import { StorageFault } from "../../storage/faults.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { callTool, createToken, createTokenWith, postToAgentServer, callMethod } from "../support/agents.ts";
@@ -773,10 +772,9 @@ describe("a program with a document", () => {
       const page = { url: request.url, type: "application/json", body: JSON.stringify(body) } as const;
       return { outcome: "page", page: { ...page, ...(maxAge !== undefined && { maxAgeSeconds: maxAge }) } };
     };
-    const deployment = env as unknown as Env;
-    const app = buildApp(createServicesWith(await createPlatform(deployment), { fetchPage, ...changes }));
+    const app = buildApp(createServicesWith(await createPlatform(env), { fetchPage, ...changes }));
     const send = async (path: string, init: RequestInit) => {
-      const response = await app.fetch(new Request(`http://svc.test${path}`, init), deployment, createExecutionContext());
+      const response = await app.fetch(new Request(`http://svc.test${path}`, init), env, createExecutionContext());
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
     const get = (path: string, headers: Record<string, string> = {}) => send(path, { headers });
@@ -891,18 +889,18 @@ describe("a program with a document", () => {
     const countKeptClients = () => env.DB.prepare("SELECT COUNT(*) AS n FROM oauth_clients").first("n");
     vi.setSystemTime(clock + week - 1);
     expect((await (await createDocumentService(() => null)).get(path)).status).toBe(200);
-    await deleteExpired(await createPlatform(env as unknown as Env));
+    await deleteExpired(await createPlatform(env));
     expect(await countKeptClients()).toBe(1);
     vi.setSystemTime(clock + week);
     expect((await (await createDocumentService(() => null)).get(path)).status).toBe(400); // using the stored copy did not extend its lifetime
-    await deleteExpired(await createPlatform(env as unknown as Env));
+    await deleteExpired(await createPlatform(env));
     expect(await countKeptClients()).toBe(0);
   });
 
   describe("while the first shard, which stores the copies of documents, does not respond", () => {
     /** Only the copies are read through `get`. The person's records are read through `forId`, as if they were in another shard. */
     const createServiceWithoutCopies = async (bodyOf: () => object | null) => {
-      const { shards } = await createPlatform(env as unknown as Env);
+      const { shards } = await createPlatform(env);
       const getNone = (): never => {
         throw new StorageFault("outage");
       };
@@ -978,10 +976,9 @@ describe("a program with a document", () => {
       },
       waitUntil: (work: () => Promise<void>) => void background.push(work()),
     };
-    const deployment = env as unknown as Env;
-    const app = buildApp(createServicesWith(await createPlatform(deployment), changed));
+    const app = buildApp(createServicesWith(await createPlatform(env), changed));
     const path = buildAuthorizePath("https://slow.merchant-tests.com/client.json", { redirect_uri });
-    const response = app.fetch(new Request(`http://svc.test${path}`), deployment, createExecutionContext());
+    const response = app.fetch(new Request(`http://svc.test${path}`), env, createExecutionContext());
     await isRequested.promise;
     // The runtime stops a request whose caller has disconnected, except for the work in `waitUntil`.
     expect(background).toHaveLength(1);
@@ -996,7 +993,7 @@ describe("a program with a document", () => {
       requestedUrls.push(url);
       return { outcome: "unreached", reason: "network" };
     };
-    const deployment = { ...(env as unknown as Env), ...productionSettings };
+    const deployment = { ...env, ...productionSettings };
     const app = buildApp(createServicesWith(await createPlatform(deployment), { fetchPage }));
     for (const host of ["mcp", "app", "api", "verify"]) {
       const path = buildAuthorizePath(`https://${host}.svc.test/client.json`, { redirect_uri, resource: "https://mcp.svc.test/mcp" });

@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { firstShard } from "../../core/ids.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { callTool, createToken, createTokenWith, parseResult, callMethod, type CreatedToken } from "../support/agents.ts";
 import { listMailTo } from "../support/people.ts";
@@ -11,7 +10,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { listAllEvents, grantShare, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";
 import { issueCertificate, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
-const platform = await getPlatform(env as unknown as Env);
+const platform = await getPlatform(env);
 
 let business: CreatedToken;
 beforeAll(async () => {

@@ -7,7 +7,6 @@ import { minuteMs } from "../../core/time.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 import { insertFailingEndpoint } from "../../storage/outboxes/failing-endpoints.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform, randomBytes } from "../../workers/platform/create-platform.ts";
 import { messages } from "../../workers/pages/i18n/en/operator.ts";
 import { createEntryCall, createServiceCall, productionSettings, world } from "../support/world.ts";
@@ -89,7 +88,7 @@ describe("the operator's page", () => {
   });
 
   test("says which work is overdue and that a figure is above its threshold, without the recipient of an email", async () => {
-    const { vault } = await createPlatform(env as unknown as Env);
+    const { vault } = await createPlatform(env);
     const recipient = "pat@overdue-mail.com";
     const now = Date.now() - 45 * minuteMs;
     await batch(

@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { signInCast, mockOutsideWorld, createAcmeRecords, type PortalCast, type Records } from "../support/portal-cast.ts";
 import { countDatabaseCalls, type CallCount } from "../support/counted-database.ts";
@@ -36,7 +35,7 @@ beforeAll(async () => {
   records = await createAcmeRecords(cast);
   const pat = await signInPerson();
   ownShare = { headers: pat.headers, shareId: (await grantShare(pat)).share.id };
-  const { DB, DB_01 } = env as unknown as { readonly DB: D1Database; readonly DB_01: D1Database };
+  const { DB, DB_01 } = env;
   service = createServiceCall({
     DB: countDatabaseCalls(DB, count),
     DB_01: countDatabaseCalls(DB_01, count),
@@ -85,7 +84,7 @@ const measureOpening = async (address: string, headers: Record<string, string>) 
 
 test("queries a database at most three times per page and stays below the size limit", async () => {
   await issueCertificate();
-  const { routes } = buildApp(await getPlatform(env as unknown as Env));
+  const { routes } = buildApp(await getPlatform(env));
   const paths = new Set(
     routes.flatMap(({ method, path }) => (method === "GET" && /^\/(?:$|portal|app|c\/|withdraw$|docs)/.test(path) ? [path] : [])),
   );

@@ -4,7 +4,6 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { getExampleOwnerEmail } from "../../scripts/demo-world.ts";
 import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createCustomer, mockProvider, sendProviderEvent } from "../support/billing.ts";
 import { createServicesWith } from "../support/changed-services.ts";
@@ -48,7 +47,7 @@ const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET stat
 const createUnpaidCustomer = async (): Promise<ReturnType<typeof createCustomer>> => {
   const customer = createCustomer(free.id, "business");
   for (const event of [customer.checkout(0), customer.failed(1)]) expect((await sendProviderEvent(event)).status).toBe(200);
-  const platform = await createPlatform(env as unknown as Env);
+  const platform = await createPlatform(env);
   await suspendUnpaid(createServicesWith(platform, { clock: () => Date.now() + 15 * dayMs }));
   return customer;
 };

@@ -5,7 +5,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { toCanonicalJson } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import {
   getFormToken,
@@ -247,7 +246,7 @@ const inOrder = (linesByName: Readonly<Record<string, Line>>): [string, Line][] 
 const fillId = (outcome: string, { id = "" }: Line): string => outcome.replace(":id", records[id] ?? "");
 
 test("covers every page and every form of the portal in both environments, and lists no others", async () => {
-  const { routes } = buildApp(await getPlatform(env as unknown as Env));
+  const { routes } = buildApp(await getPlatform(env));
   const served = routes.flatMap(({ method, path }) => (path.startsWith("/portal") && !path.endsWith("*") ? [`${method} ${path}`] : []));
   const listPaths = (root: string, linesByName: Readonly<Record<string, Line>>): string[] =>
     Object.keys(linesByName).map((name) => name.replace(" ", ` ${root}`));

@@ -81,7 +81,7 @@ describe("GET /status", () => {
   test("omits incidents that ended more than 90 days ago", async () => {
     await open();
     await post(`/${await open({ title: "Old" })}`, { text: "Done.", ended: true });
-    const db = openDatabase(env.DB as D1Database);
+    const db = openDatabase(env.DB);
     const laterTime = Date.now() + 91 * 86_400_000;
     expect((await listShownIncidents(db, Date.now())).length).toBe(2);
     expect((await listShownIncidents(db, laterTime)).map(({ title }) => title)).toEqual(["Deliveries are late"]);

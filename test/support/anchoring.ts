@@ -5,11 +5,10 @@ import type { Instant } from "../../core/time.ts";
 import { noteCrypto, openNoteSigner } from "../../storage/note-keys.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import { createTlogAdapter } from "../../workers/adapters/ledger-tlog.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 
-export const basePlatform = await getPlatform(env as unknown as Env);
+export const basePlatform = await getPlatform(env);
 const { ledger } = basePlatform.config;
 const trust = await Promise.all(
   ledger.keys.map(async (secret) => ({
@@ -28,7 +27,7 @@ export const openNamedLedger =
   (request) =>
     basePlatform.fetchLedger === undefined
       ? Promise.reject(new Error("the platform has no ledger"))
-      : (env.LEDGER_LOG as DurableObjectNamespace).getByName(name).fetch(request);
+      : env.LEDGER_LOG.getByName(name).fetch(request);
 
 export const createPlatformWith = (sendRequest: SendRequest, clock: () => Instant = () => Date.now()): Platform => ({
   ...basePlatform,

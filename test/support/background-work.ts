@@ -1,6 +1,5 @@
 // Tracks the work that the Worker does after its responses, so that tests can wait for it instead of for a fixed time.
 import { env } from "cloudflare:workers";
-import type { Env } from "../../workers/env.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";
 import { createSchedules } from "../../workers/background/follow-up-work.ts";
 import { runRequestedJobs, type JobRequest } from "../../workers/background/shard-jobs.ts";
@@ -22,12 +21,11 @@ export const trackBackgroundWork = (platform: Services): Services => {
   return Object.assign(platform, { waitUntil: (work: () => Promise<void>) => waitUntil(() => trackWork(work())) });
 };
 
-const deployment = env as unknown as Env;
-const platform = await getPlatform(deployment);
+const platform = await getPlatform(env);
 
 /** Clears everything that the app of this isolate holds in memory, such as caches and rate limits, as if the isolate were new. */
 export const startNewIsolate = async (): Promise<void> => {
-  trackBackgroundWork(Object.assign(platform, await createPlatform(deployment))); // in place, because the app keeps using the object
+  trackBackgroundWork(Object.assign(platform, await createPlatform(env))); // in place, because the app keeps using the object
   Object.assign(platform, createSchedules(platform)); // makes the schedules call this object, whose methods tests can replace
 };
 
@@ -36,10 +34,10 @@ worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings
 
 // Drops messages to the anchor queue, which only make the cron job's work start sooner. Handling a message would make the test wait for the
 // ledger. Tests that need proofs call `submitAnchors`, and test/jobs/anchoring.test.ts delivers messages itself.
-(env.ANCHOR_QUEUE as Queue<object>).send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
+env.ANCHOR_QUEUE.send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
 
 // Runs the jobs of each shard in this isolate, in the order of the messages. The runtime would start them in another isolate, at any time.
-(env.JOB_QUEUE as Queue<object>).sendBatch = async (messages) => {
+env.JOB_QUEUE.sendBatch = async (messages) => {
   for (const { body } of messages) await runRequestedJobs(platform, body as JobRequest);
   return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
 };

@@ -151,7 +151,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
 
 /** Encrypts the shared values of each copy separately, because they are bound to the IDs of the share and the business. */
 const copySharedValues = async (shareId: string): Promise<void> => {
-  const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
+  const vault = await openVaultFromVars(env);
   const keySealed = await env.DB.prepare("SELECT key_sealed FROM shares WHERE id = ?").bind(shareId).first<string>("key_sealed");
   const sealer = await vault.withRecordKey(keySealed as string);
   const values = serializeContactFields({ email: { value: world.consumerEmail, updatedAt: 0 } });
@@ -211,7 +211,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
 
 /** Adds 90 members, so that the business is just below its limit of 100 members and invitations. */
 const copyMembers = async (): Promise<void> => {
-  const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
+  const vault = await openVaultFromVars(env);
   const rows = await Promise.all(
     Array.from({ length: 90 }, async (_, at) => {
       const id = `mem_00a${String(at).padStart(23, "0")}`;
@@ -236,7 +236,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   });
   const member = `business_id = '${world.acme.id}' AND role = 'owner'`;
   // Adds one person who belongs to thousands of businesses and has thousands of invitations.
-  const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
+  const vault = await openVaultFromVars(env);
   const crowd = toStoredIndex(await vault.blindIndex("email", normalizeEmailAddress(crowdEmail) as string));
   await copyRows("members", member, several, { id: copyId("mem_", "b"), business_id: copyId("biz_", "b"), email_index: quoteText(crowd) });
   await copyMembers();

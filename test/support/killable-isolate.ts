@@ -5,7 +5,6 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import { backgroundTimeoutMs } from "../../storage/database.ts";
 import { openShards } from "../../storage/shards.ts";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
@@ -27,7 +26,7 @@ export interface KillableIsolate {
 }
 
 export const createKillableIsolate = async (): Promise<KillableIsolate> => {
-  const platform = await getPlatform(env as unknown as Env);
+  const platform = await getPlatform(env);
   let tripsLeft = Number.POSITIVE_INFINITY;
   let written: IsolateDeath["written"] = "after";
   let isDead = false;

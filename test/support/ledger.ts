@@ -9,8 +9,8 @@ import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
 import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { deriveVkey } from "./note-keys.ts";
 
-const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
-export const settings = env as unknown as LedgerEnv;
+const objects = env.LEDGER_LOG;
+export const settings = env;
 export const origin = settings.LEDGER_ORIGIN as string;
 export const base = `http://ledger/${origin.slice(origin.indexOf("/") + 1)}`;
 export const writerHeaders = { authorization: `Bearer ${settings.LEDGER_WRITE_TOKEN}` };

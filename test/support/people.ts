@@ -10,7 +10,6 @@ import { batch, openDatabase } from "../../storage/database.ts";
 import { insertConsumer } from "../../storage/people.ts";
 import { emailCodes } from "../../storage/schema.ts";
 import { insertSessionByCode } from "../../storage/sessions.ts";
-import type { Env } from "../../workers/env.ts";
 import { prepareSession } from "../../workers/operations/access/prepare-session.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
@@ -79,7 +78,7 @@ export const signInByEmail = async (email: string, realm: Realm = "business"): P
  * shard; invited people must sign in by email. test/api/sign-in.test.ts checks that both ways write the same rows.
  */
 export const signIn: typeof signInByEmail = async (email, realm = "business") => {
-  const services = await getPlatform(env as unknown as Env);
+  const services = await getPlatform(env);
   const { vault, random } = services;
   const db = openDatabase(env.DB);
   const emailIndex = await vault.blindIndex("email", normalizeEmailAddress(email) as string);

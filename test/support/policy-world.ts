@@ -2,7 +2,6 @@
 // when and how often policies are captured.
 import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
@@ -12,7 +11,7 @@ import { createServicesWith } from "./changed-services.ts";
 
 /** Returns this isolate's platform with its clock shifted by `ms` and with these changes. */
 export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
-  const platform = await getPlatform(env as unknown as Env);
+  const platform = await getPlatform(env);
   return { ...platform, clock: () => platform.clock() + ms, ...changes };
 };
 

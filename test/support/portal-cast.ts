@@ -93,5 +93,5 @@ export const listRecordRows = (contents: Readonly<Record<string, string>>, recor
 /** Returns the form token that this person's page would contain, so that only the sender's role can be the reason for a refusal. */
 export const getFormToken = async ({ cookie }: { readonly cookie: string }, path: string): Promise<string> => {
   const session = cookie.slice(cookie.indexOf("=") + 1);
-  return (await openVaultFromVars(env as unknown as Record<string, unknown>)).linkToken(`portal form\n${sha256Hex(session)}\n${path}`);
+  return (await openVaultFromVars(env)).linkToken(`portal form\n${sha256Hex(session)}\n${path}`);
 };

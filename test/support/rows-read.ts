@@ -64,7 +64,7 @@ const observeCursor = (cursor: ReturnType<Execute>, sql: string, record: (read: 
 };
 
 const observeObjects = async (record: (read: StatementRead) => void): Promise<() => void> => {
-  const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("rows read");
+  const anyObject = env.RATE_LIMITER.getByName("rows read");
   const prototype = await runInDurableObject(anyObject, (_, { storage }) => Object.getPrototypeOf(storage.sql) as { exec: Execute });
   const { exec } = prototype;
   prototype.exec = function (this: unknown, sql, ...values) {

@@ -7,7 +7,6 @@ import { IntakeState } from "../../core/intake/intake-state.ts";
 import { openDatabase } from "../../storage/database.ts";
 import type { Shards } from "../../storage/shards.ts";
 import { buildApp } from "../../workers/app.ts";
-import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { createServicesWith } from "./changed-services.ts";
@@ -18,7 +17,7 @@ import { call, origin, world, type TestResponse } from "./world.ts";
 /** One call for each outcome. The key is the status of a success or the error code of a refusal. */
 export type Scenarios = Readonly<Record<string, () => Promise<TestResponse>>>;
 
-export const platform = await createPlatform(env as unknown as Env);
+export const platform = await createPlatform(env);
 
 /** Sends a request to the app on a changed platform, for conditions that a test cannot create through the API. */
 export const callWith = async (changed: Partial<Platform>, path: string, init: RequestInit = {}): Promise<TestResponse> => {

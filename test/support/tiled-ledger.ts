@@ -6,7 +6,7 @@ import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
 import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
 import { addBatch, createLedgerObject, settings, toLedgerResponse, waitForCheckpoint, type LedgerCall } from "./ledger.ts";
 
-export const tileBucket = (env as unknown as { readonly LOG_TILES: R2Bucket }).LOG_TILES;
+export const tileBucket = env.LOG_TILES;
 
 export interface TiledLedger {
   /** The log's name. The keys of its tiles begin with it. */

@@ -4,12 +4,12 @@ declare module "*.md?raw" {
   export default text;
 }
 declare namespace Cloudflare {
-  interface Env {
-    readonly DB: D1Database;
+  type WorkerEnv = import("../../workers/env.ts").Env;
+  interface Env extends WorkerEnv {
     readonly DB_01: D1Database;
-    readonly KV: KVNamespace;
+    readonly LOG_TILES: R2Bucket;
+    readonly LOG_SEED: string;
     readonly TEST_SCHEMA: readonly string[];
-    readonly [name: string]: unknown;
   }
   interface GlobalProps {
     readonly mainModule: typeof import("../../workers/index.ts");

@@ -11,7 +11,7 @@ import { world, worldInSecondShard } from "./world.ts";
 /** Shifts alarms by the test clock's offset, because the runtime fires alarms according to the real clock. */
 const postponeAlarms = async (): Promise<void> => {
   if (clockOffsetMs === 0) return;
-  const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("clock");
+  const anyObject = env.RATE_LIMITER.getByName("clock");
   await runInDurableObject(anyObject, (_, { storage }) => {
     const prototype = Object.getPrototypeOf(storage) as DurableObjectStorage;
     const { setAlarm, getAlarm } = prototype;
@@ -72,7 +72,7 @@ const clearObjects = async (): Promise<void> => {
 
 /** Gives the file its own rate limiters. There are too many of them to clear between two files. */
 const startNewRateLimits = (): void => {
-  const limiters = env.RATE_LIMITER as DurableObjectNamespace;
+  const limiters = env.RATE_LIMITER;
   const getByName: typeof limiters.getByName = Reflect.get(limiters, getOriginalByName) ?? limiters.getByName.bind(limiters);
   const file = crypto.randomUUID();
   Object.assign(limiters, {

@@ -4,7 +4,6 @@ import { env, exports } from "cloudflare:workers";
 import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";
 import type { ShardId } from "../../core/ids.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
-import type { Env } from "../../workers/env.ts";
 import { buildApp } from "../../workers/app.ts";
 import worker from "../../workers/index.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
@@ -52,7 +51,7 @@ const createCall =
  * changes the email transport must call `waitUntilSettled`, so that this isolate's relay does not send the emails of later tests.
  */
 export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
-  const deployment = { ...env, ...settings } as unknown as Env;
+  const deployment = { ...env, ...settings };
   const app = createPlatform(deployment).then((platform) => buildApp(trackBackgroundWork(platform)));
   const isAhead = settings.DEV_CLOCK_OFFSET_MS !== undefined;
   return createCall(async (request, context) => {
@@ -64,7 +63,7 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
 
 /** Returns a function that calls the Worker's entry point with changed settings, which may be invalid. */
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
-  createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
+  createCall((request, context) => worker.fetch(request, { ...env, ...settings }, context), host);
 
 /** URLs and settings of a production deployment. Log keys look random but never change. The other secrets are the test secrets. */
 export const productionSettings = {

@@ -349,8 +349,8 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
 
 /** Runs the 15-minute cron job and the every-minute cron job at the current fake time. */
 const runJobs = async (): Promise<void> => {
-  await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "*/15 * * * *" }), env as never);
-  await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "* * * * *" }), env as never);
+  await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "*/15 * * * *" }), env);
+  await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "* * * * *" }), env);
 };
 const readRow = () =>
   env.DB.prepare("SELECT status, misses, lapses_at, next_check_at FROM domains WHERE business_id = ?").bind(owner.id).first<{
