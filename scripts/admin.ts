@@ -6,76 +6,14 @@ import { addShard } from "./add-shard.ts";
 import { ensureDevVars, loadLocalSettings } from "./settings.ts";
 import { reserveStateFolder } from "./state-lock.ts";
 
-const usage = `Usage: npm run admin -- <command>
-
-  token                     Generate an operator token. Put ADMIN_TOKEN into the secrets file, and deploy.
-  show <biz_...>            Show the status and plan of a business.
-  approve <biz_...>         Activate a pending business.
-  suspend <biz_...>         Suspend a business. Payments do not lift the suspension.
-  unsuspend <biz_...>       Activate a suspended business.
-  close <biz_...>           Close a business and end its subscription.
-  plan <biz_...> <plan>     Set the plan: free, business or enterprise.
-  removals                  List removal requests that are unfinished or due to be checked again.
-  removal <rmv_...>         Show a removal request with the person's data. The person's history shows that it was opened.
-  removal <rmv_...> checked Record that you checked the brokers of a completed removal again.
-  removal <rmv_...> <target>=<status> ...
-                            Set the status of removal targets: requested, in_progress, completed or rejected.
-  shards                    List the shards: state, size, and which one gets new accounts.
-  shards add [<shard>]      Add a shard to wrangler.toml. Run npm run deploy afterward.
-  shards close <shard>      Stop creating accounts and certificates in a shard.
-  shards open <shard>       Create accounts and certificates in a shard again.
-  stuck                     List work that is overdue, and emails that were not delivered.
-  resend <mail id>          Resend an email that was not delivered.
-  figures                   Show the figures that can trigger alerts, with their thresholds.
-  incidents                 List the incidents on the public status page.
-  incident open <maintenance|degraded|outage> <component,...> <title> <text>
-                            Publish an incident. Components: forms, certificates, sharing, portal, webhooks, email.
-  incident update <id> <text>
-                            Add an update to an incident.
-  incident end <id> <text>  Add the last update to an incident and end it.
-  export <folder>           Write everything that the local service has stored to an encrypted folder. Stop npm start first.
-  import <folder> [--dry-run]
-                            Read an export into the local service, which must have no data yet.
-  restore-drill             Use a copy of the local data to show what a restore recovers. Stop npm start first.
-
-Environment:
-  ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.
-  ADMIN_TOKEN               The operator token. Default: the local token in .dev.vars.
-  EXPORT_PASSPHRASE         Encrypts an export. At least 20 characters.`;
-
-const statusByCommand: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
-
-/** The minimum and maximum number of arguments for each command. */
-const argumentCounts: ReadonlyMap<string, readonly [number, number]> = new Map([
-  ["token", [0, 0]],
-  ["show", [1, 1]],
-  ["approve", [1, 1]],
-  ["suspend", [1, 1]],
-  ["unsuspend", [1, 1]],
-  ["close", [1, 1]],
-  ["plan", [2, 2]],
-  ["removals", [0, 0]],
-  ["removal", [1, Number.POSITIVE_INFINITY]],
-  ["shards", [0, 2]],
-  ["stuck", [0, 0]],
-  ["resend", [1, 1]],
-  ["figures", [0, 0]],
-  ["incidents", [0, 0]],
-  ["incident", [3, 5]],
-  ["export", [1, 1]],
-  ["import", [1, 2]],
-  ["restore-drill", [0, 0]],
-]);
-
-const shardStateByAction: Readonly<Record<string, string>> = { open: "open", close: "closed" };
-
-const callAdminRoute = async (path: string, body?: object): Promise<void> => {
+/** Calls the admin route with these path segments, and prints the response. */
+const callAdminRoute = async (segments: readonly string[], body?: object): Promise<void> => {
   const local = process.env.ADMIN_URL === undefined ? loadLocalSettings() : null;
   const base = (process.env.ADMIN_URL ?? `${local?.origin}/v1`).replace(/\/+$/, "");
   if (!/^https?:/.test(base) || !URL.canParse(base))
     throw new Error("ADMIN_URL must be the root of the API, such as https://api.example.com/v1.");
   const token = process.env.ADMIN_TOKEN ?? local?.vars.ADMIN_TOKEN ?? "";
-  const response = await fetch(`${base}/admin/${path}`, {
+  const response = await fetch(`${base}/admin/${segments.map(encodeURIComponent).join("/")}`, {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -96,30 +34,6 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
   console.log(JSON.stringify(reply.data, null, 2));
 };
 
-/** Runs `incident open`, `incident update` or `incident end`. Returns false if the arguments do not form one of these commands. */
-const runIncidentCommand = async ([action = "", ...words]: readonly string[]): Promise<boolean> => {
-  if (action === "open" && words.length === 4) {
-    const [impact = "", components = "", title = "", text = ""] = words;
-    await callAdminRoute("incidents", { impact, components: components.split(","), title, text });
-    return true;
-  }
-  const [incidentId = "", text = ""] = words;
-  if ((action !== "update" && action !== "end") || words.length !== 2) return false;
-  await callAdminRoute(`incidents/${encodeURIComponent(incidentId)}`, { text, ...(action === "end" && { ended: true }) });
-  return true;
-};
-
-/** Runs `export` or `import`. Returns false if the arguments after the command are invalid. */
-const runMoveCommand = async ([command = "", folder = "", option, ...others]: readonly string[]): Promise<boolean> => {
-  const isDryRun = option === "--dry-run";
-  if (folder === "" || folder.startsWith("-") || others.length > 0 || (option !== undefined && !(isDryRun && command === "import")))
-    return false;
-  const { runExportCommand, runImportCommand } = await import("./export/command.ts");
-  if (command === "export") await runExportCommand(folder, console.log);
-  else await runImportCommand(folder, isDryRun, console.log);
-  return true;
-};
-
 /** Runs the restore drill with the current source code. */
 const runDrill = async (): Promise<void> => {
   ensureDevVars();
@@ -135,60 +49,121 @@ const runDrill = async (): Promise<void> => {
   await runRestoreDrill({ settings, report: console.log });
 };
 
-/** Prints the usage and sets a failing exit code, so that a script that passed wrong arguments stops. */
-const refuseArguments = (): void => {
-  console.error(usage);
-  process.exitCode = 2;
+const changeBusiness = (change: object) => (id: string) => callAdminRoute(["businesses", id], change);
+
+const changeShard = (change: object) => (shard: string) => callAdminRoute(["shards", shard], change);
+
+const printToken = (): void => {
+  const token = randomBytes(32).toString("base64url");
+  console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
 };
 
-/** Parses arguments such as `spokeo=completed`. Returns null if one of them has a different form. */
-const parseTargetStatuses = (args: readonly string[]): Readonly<Record<string, string>> | null => {
-  const pairs = args.map((argument) => argument.split("="));
-  return pairs.every(([target, targetStatus, ...rest]) => target && targetStatus && rest.length === 0) ? Object.fromEntries(pairs) : null;
+const addShardToConfiguration = (requested?: string): void => {
+  const shard = addShard("wrangler.toml", requested);
+  console.log(
+    `Added shard ${shard} to wrangler.toml. Its database does not exist yet: npm run deploy creates it and uses its ID. If you deploy with wrangler instead, create the database with "npx wrangler d1 create svc-db-${shard}" and replace database_id first.`,
+  );
 };
 
-const [command = "", id = "", plan = "", ...others] = process.argv.slice(2);
-const argumentCount = process.argv.length - 3;
-const [fewestArguments, mostArguments] = argumentCounts.get(command) ?? [0, 0];
-const businessPath = `businesses/${encodeURIComponent(id)}`;
-const status = statusByCommand[command];
-const shardState = shardStateByAction[id];
+/**
+ * The form of a command line, what the command does, and the function that gets its arguments. In the form, `<…>` is any text, `[…]` is
+ * optional, and `...` at the end repeats the last argument.
+ */
+type Command = readonly [form: string, help: string, run: (...args: string[]) => Promise<void> | void];
+
+const commands: readonly Command[] = [
+  ["token", "Generate an operator token. Put ADMIN_TOKEN into the secrets file, and deploy.", printToken],
+  ["show <biz_...>", "Show the status and plan of a business.", (id) => callAdminRoute(["businesses", id])],
+  ["approve <biz_...>", "Activate a pending business.", changeBusiness({ status: "active" })],
+  ["suspend <biz_...>", "Suspend a business. Payments do not lift the suspension.", changeBusiness({ status: "suspended" })],
+  ["unsuspend <biz_...>", "Activate a suspended business.", changeBusiness({ status: "active" })],
+  ["close <biz_...>", "Close a business and end its subscription.", changeBusiness({ status: "closed" })],
+  ["plan <biz_...> <plan>", "Set the plan: free, business or enterprise.", (id, plan) => callAdminRoute(["businesses", id], { plan })],
+  ["removals", "List removal requests that are unfinished or due to be checked again.", () => callAdminRoute(["removals"])],
+  [
+    "removal <rmv_...>",
+    "Show a removal request with the person's data. The person's history shows that it was opened.",
+    (id) => callAdminRoute(["removals", id, "open"], {}),
+  ],
+  [
+    "removal <rmv_...> checked",
+    "Record that you checked the brokers of a completed removal again.",
+    (id) => callAdminRoute(["removals", id, "checked"], {}),
+  ],
+  [
+    "removal <rmv_...> <target>=<status>...",
+    "Set the status of removal targets: requested, in_progress, completed or rejected.",
+    (id, ...targets) => callAdminRoute(["removals", id], { targets: Object.fromEntries(targets.map((target) => target.split("="))) }),
+  ],
+  ["shards", "List the shards: state, size, and which one gets new accounts.", () => callAdminRoute(["shards"])],
+  ["shards add [<shard>]", "Add a shard to wrangler.toml. Run npm run deploy afterward.", addShardToConfiguration],
+  ["shards close <shard>", "Stop creating accounts and certificates in a shard.", changeShard({ state: "closed" })],
+  ["shards open <shard>", "Create accounts and certificates in a shard again.", changeShard({ state: "open" })],
+  ["stuck", "List work that is overdue, and emails that were not delivered.", () => callAdminRoute(["stuck"])],
+  ["resend <mail_id>", "Resend an email that was not delivered.", (id) => callAdminRoute(["mail", id], {})],
+  ["figures", "Show the figures that can trigger alerts, with their thresholds.", () => callAdminRoute(["figures"])],
+  ["incidents", "List the incidents on the public status page.", () => callAdminRoute(["incidents"])],
+  [
+    "incident open <maintenance|degraded|outage> <component,...> <title> <text>",
+    "Publish an incident. Components: forms, certificates, sharing, portal, webhooks, email.",
+    (impact, components, title, text) => callAdminRoute(["incidents"], { impact, components: components.split(","), title, text }),
+  ],
+  ["incident update <id> <text>", "Add an update to an incident.", (id, text) => callAdminRoute(["incidents", id], { text })],
+  [
+    "incident end <id> <text>",
+    "Add the last update to an incident and end it.",
+    (id, text) => callAdminRoute(["incidents", id], { text, ended: true }),
+  ],
+  [
+    "export <folder>",
+    "Write everything that the local service has stored to an encrypted folder. Stop npm start first.",
+    async (folder) => (await import("./export/command.ts")).runExportCommand(folder, console.log),
+  ],
+  [
+    "import <folder> [--dry-run]",
+    "Read an export into the local service, which must have no data yet.",
+    async (folder, option?: string) => (await import("./export/command.ts")).runImportCommand(folder, option !== undefined, console.log),
+  ],
+  ["restore-drill", "Use a copy of the local data to show what a restore recovers. Stop npm start first.", runDrill],
+];
+
+const describeCommand = ([form, help]: Command): string => `  ${form.length < 26 ? form.padEnd(26) : `${form}\n${" ".repeat(28)}`}${help}`;
+
+const usage = `Usage: npm run admin -- <command>
+
+${commands.map(describeCommand).join("\n")}
+
+Environment:
+  ADMIN_URL                 Root of the API, such as https://api.example.com/v1. Default: the local service.
+  ADMIN_TOKEN               The operator token. Default: the local token in .dev.vars.
+  EXPORT_PASSPHRASE         Encrypts an export. At least 20 characters.`;
+
+/** A text cannot start with `--`, so that `export --dry-run` does not create a folder with this name. */
+const fitsWord = (word: string | undefined, argument: string): boolean => {
+  if (word === undefined) return false;
+  if (word.startsWith("<target>=")) return /^[^=]+=[^=]+$/.test(argument);
+  return word.includes("<") ? argument !== "" && !argument.startsWith("--") : argument === word.replace(/^\[(.*)\]$/, "$1");
+};
+
+/** Extra arguments do not fit, because `suspend <biz> <biz>` would otherwise suspend only the first business. */
+const fitsForm = (form: string, args: readonly string[]): boolean => {
+  const words = form.split(" ");
+  const requiredCount = words.filter((word) => !word.startsWith("[")).length;
+  const repeated = form.endsWith("...") ? words.at(-1) : undefined;
+  return args.length >= requiredCount && args.every((argument, at) => fitsWord(words[at] ?? repeated, argument));
+};
+
+const args = process.argv.slice(2);
+const [form = "", , run] = commands.find(([candidate]) => fitsForm(candidate, args)) ?? [];
 try {
-  // Extra arguments are refused, because `suspend <biz> <biz>` would otherwise suspend only the first business.
-  if (argumentCounts.has(command) && (argumentCount < fewestArguments || argumentCount > mostArguments)) refuseArguments();
-  else if (command === "token") {
-    const token = randomBytes(32).toString("base64url");
-    console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
-  } else if (command === "export" || command === "import") {
-    if (!(await runMoveCommand(process.argv.slice(2)))) refuseArguments();
-  } else if (command === "restore-drill") await runDrill();
-  else if (command === "shards" && id === "add") {
-    const shard = addShard("wrangler.toml", plan === "" ? undefined : plan);
-    console.log(
-      `Added shard ${shard} to wrangler.toml. Its database does not exist yet: npm run deploy creates it and uses its ID. If you deploy with wrangler instead, create the database with "npx wrangler d1 create svc-db-${shard}" and replace database_id first.`,
-    );
-  } else if (command === "shards" && shardState !== undefined && plan !== "")
-    await callAdminRoute(`shards/${encodeURIComponent(plan)}`, { state: shardState });
-  else if (command === "shards" && id === "") await callAdminRoute("shards");
-  else if (command === "figures") await callAdminRoute("figures");
-  else if (command === "incidents") await callAdminRoute("incidents");
-  else if (command === "incident") {
-    if (!(await runIncidentCommand(process.argv.slice(3)))) refuseArguments();
-  } else if (command === "stuck") await callAdminRoute("stuck");
-  else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
-  else if (command === "removals") await callAdminRoute("removals");
-  else if (command === "removal" && id !== "" && plan === "") await callAdminRoute(`removals/${encodeURIComponent(id)}/open`, {});
-  else if (command === "removal" && plan === "checked" && others.length === 0)
-    await callAdminRoute(`removals/${encodeURIComponent(id)}/checked`, {});
-  else if (command === "removal" && plan !== "") {
-    const targets = parseTargetStatuses(process.argv.slice(4));
-    if (targets === null) refuseArguments();
-    else await callAdminRoute(`removals/${encodeURIComponent(id)}`, { targets });
-  } else if (command === "show" && id !== "") await callAdminRoute(businessPath);
-  else if (command === "plan" && plan !== "") await callAdminRoute(businessPath, { plan });
-  else if (status !== undefined && id !== "") await callAdminRoute(businessPath, { status });
-  else if (command === "" || command === "--help") console.log(usage);
-  else refuseArguments();
+  if (run !== undefined) {
+    const words = form.split(" ");
+    await run(...args.filter((argument, at) => argument !== words[at]));
+  } else if (args[0] === undefined || args[0] === "--help") console.log(usage);
+  else {
+    console.error(usage);
+    process.exitCode = 2; // so that a script that passes wrong arguments stops
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
