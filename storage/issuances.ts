@@ -167,14 +167,26 @@ const prepareCertificateGroup = (hasDailyLimit: boolean) =>
 const insertLimitedGroup = prepareCertificateGroup(true);
 const insertUnlimitedGroup = prepareCertificateGroup(false);
 
-interface IssuanceBasis extends GroupKey, Form {
+export interface IssuanceContext {
+  /** The revision of the account that the caller has read. */
   readonly revision: number;
+  readonly signature: IssuerSignature;
+  readonly addresses: AddressIndexes;
+  /** The certificate can use an earlier policy capture only if the capture is newer than this time. */
+  readonly policiesNotBefore: Instant;
+  /** The scheme, host and port of the page with the form. */
+  readonly policyOrigin: string;
+  /** The URL of the page with the form. It is stored unencrypted, so it has no query or fragment. */
+  readonly policyPage: string;
+  readonly storageLimits: StorageLimits;
+  /** True if the submission has an API key. In that case, the limit of the business or sandbox applies instead of the client's. */
+  readonly hasApiKey: boolean;
+}
+
+interface IssuanceBasis extends GroupKey, Form, Pick<IssuanceContext, "revision" | "policiesNotBefore" | "policyOrigin" | "policyPage"> {
   /** The hashes of the lists of accepted and rejected recipients; null if the form did not ask about each recipient. */
   readonly acceptedHash: string | null;
   readonly rejectedHash: string | null;
-  readonly policiesNotBefore: Instant;
-  readonly policyOrigin: string;
-  readonly policyPage: string;
 }
 /** All columns except those that the insert looks up and those that have a default. */
 type CertificateRow = Omit<
@@ -256,6 +268,23 @@ const insertCheckedCertificate = prepareCertificateInsert("account");
 const insertIntoOtherShard = prepareCertificateInsert("copy");
 const insertCertificateUnconditionally = prepareCertificateInsert("none");
 
+/** The values of the row that other statements of the issuance also need. */
+type DerivedValues = Form & Pick<CertificateRow & IssuanceBasis, "entitiesHash" | "acceptedHash" | "rejectedHash" | "personSealed">;
+
+const toCertificateRow = (certificate: Certificate, context: IssuanceContext, derived: DerivedValues): CertificateRow & IssuanceBasis => ({
+  ...certificate,
+  ...context,
+  ...derived,
+  emailIndexes: context.addresses.emails.map(toStoredIndex),
+  phoneIndexes: context.addresses.phones.map(toStoredIndex),
+  submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
+  businessId: certificate.business.id,
+  subjectMasked: maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
+  gpc: certificate.captureContext.gpc,
+  signature: base64ToHex(context.signature.value),
+  auditSalt: certificate.auditSalt === null ? null : base64UrlToHex(certificate.auditSalt),
+});
+
 /**
  * Returns the statements of an issuance, by name. `usage` returns the row of `recordSubmissionUsage`: how many submissions the client has
  * left today, and whether it is near its limit. `policyRequest` returns a row if it has requested a policy capture of the certificate's
@@ -269,30 +298,12 @@ const insertCertificateUnconditionally = prepareCertificateInsert("none");
  * `buildUnconditional` returns the same statements without the checks of the account and the limits. Use them for a submission that was
  * accepted while the database did not respond.
  */
-export const buildIssuanceStatements = async (
-  db: Database,
-  vault: Vault,
-  certificate: Certificate,
-  stored: {
-    readonly revision: number;
-    readonly signature: IssuerSignature;
-    readonly addresses: AddressIndexes;
-    /** The certificate can use an earlier policy capture only if the capture is newer than this time. */
-    readonly policiesNotBefore: Instant;
-    /** The scheme, host and port of the page with the form. */
-    readonly policyOrigin: string;
-    /** The URL of the page with the form. It is stored unencrypted, so it has no query or fragment. */
-    readonly policyPage: string;
-    readonly storageLimits: StorageLimits;
-    /** True if the submission has an API key. In that case, the limit of the business or sandbox applies instead of the client's. */
-    readonly hasApiKey: boolean;
-  },
-) => {
+export const buildIssuanceStatements = async (db: Database, vault: Vault, certificate: Certificate, context: IssuanceContext) => {
   const { id, business, disclosureHash, environment } = certificate;
   const { entities, answered } = certificate.recipients;
   const person = formatPerson(certificate);
   const personSealed = sealedToHex(await vault.seal(personContext(id, business.id), person));
-  const { storageLimits, hasApiKey } = stored;
+  const { storageLimits, hasApiKey } = context;
   const entitiesText = toCanonicalJson([...entities]);
   const entitiesHash = sha256Hex(entitiesText);
   const answers = answered && { accepted: toListRow(answered.accepted), rejected: toListRow(answered.rejected) };
@@ -326,25 +337,15 @@ export const buildIssuanceStatements = async (
     clientId: certificate.clientId,
     businessName: business.name,
     capturedVia: certificate.captureContext.capturedVia,
-    signatureKid: stored.signature.kid,
+    signatureKid: context.signature.kid,
   };
-  const row = {
-    ...certificate,
-    ...stored,
+  const row = toCertificateRow(certificate, context, {
     ...form,
-    emailIndexes: stored.addresses.emails.map(toStoredIndex),
-    phoneIndexes: stored.addresses.phones.map(toStoredIndex),
-    submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
-    businessId: business.id,
     entitiesHash,
     acceptedHash: answers?.accepted.hash ?? null,
     rejectedHash: answers?.rejected.hash ?? null,
-    subjectMasked: maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
     personSealed,
-    gpc: certificate.captureContext.gpc,
-    signature: base64ToHex(stored.signature.value),
-    auditSalt: certificate.auditSalt === null ? null : base64UrlToHex(certificate.auditSalt),
-  };
+  });
   const insertChecked = shardOfId(id) === shardOfId(business.id) ? insertCheckedCertificate : insertIntoOtherShard;
   const build = (isChecked: boolean) => ({
     usage: isChecked ? recordLimitedUsage(db, usage) : recordUnlimitedUsage(db, usage),
@@ -360,9 +361,9 @@ export const buildIssuanceStatements = async (
       rejectedList: insertEntityList(db, { ...answers.rejected, environment }),
     }),
     group: (hasApiKey ? insertUnlimitedGroup : insertLimitedGroup)(db, { ...usage, maxGroups: storageLimits.newGroups }),
-    policyRequest: requestPolicyCapture(db, { ...stored, businessId: business.id, now: certificate.issuedAt }),
+    policyRequest: requestPolicyCapture(db, { ...context, businessId: business.id, now: certificate.issuedAt }),
     certificate: isChecked ? insertChecked(db, row) : insertCertificateUnconditionally(db, row),
-    addresses: insertCertificateAddresses(db, id, stored.addresses),
+    addresses: insertCertificateAddresses(db, id, context.addresses),
   });
   return { statements: build(true), buildUnconditional: () => build(false), subjectMasked: row.subjectMasked };
 };

@@ -10,6 +10,7 @@ import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
+import type { JournalEntry } from "../../../durable-objects/intake-journal/entry.ts";
 import { isSnapshotCurrent } from "../../../storage/account-snapshots.ts";
 import { buildIssuanceStatements } from "../../../storage/issuances.ts";
 import { buildDomainEventStatements, scheduleDomainEventWork } from "../../../storage/commit.ts";
@@ -76,25 +77,20 @@ export interface CaptureResult {
   readonly isReplayed: boolean;
 }
 
-/**
- * Commits an issuance and the rows for its follow-up work as one batch, usually the only database round trip of a submission. If the
- * database does not respond, journals the same rows. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`,
- * `isStorageLimitReached` and `isCertIdTaken` recognize. In these cases, nothing was written. Returns `idempotency_conflict` only if the
- * journal contains the key.
- */
-export const commitIssuance = async (
+interface IssuanceOptions {
+  readonly recognized: RecognizedFields;
+  readonly idempotencyHashes: IdempotencyHashes | null;
+  readonly hasApiKey: boolean;
+}
+
+/** Signs the certificate, and builds its capture receipt and the statements that store it. */
+const prepareIssuance = async (
   services: CertificateWriteDependencies,
   client: SubmissionClient,
   { certificate, domainEvent }: IssuedCertificate,
-  {
-    recognized,
-    idempotencyHashes,
-    hasApiKey,
-  }: { readonly recognized: RecognizedFields; readonly idempotencyHashes: IdempotencyHashes | null; readonly hasApiKey: boolean },
-): Promise<Result<CaptureResult, "idempotency_conflict">> => {
+  { recognized, hasApiKey }: IssuanceOptions,
+) => {
   const db = services.shards.get(client.shard);
-  const { account, room } = client.known;
-  const limits = services.config.storageLimits.client;
   const [manageToken, value, emails, phones] = await Promise.all([
     deriveManageToken(services, { certId: certificate.id, rootSalt: certificate.rootSalt }),
     services.signer.sign(certificate.canonical),
@@ -113,7 +109,7 @@ export const commitIssuance = async (
   );
   const signature = { kid: services.signer.kid, alg: "Ed25519", value } as const;
   const issuance = await buildIssuanceStatements(db, services.vault, certificate, {
-    revision: account.revision,
+    revision: client.known.account.revision,
     signature,
     addresses: { emails, phones },
     policiesNotBefore: certificate.issuedAt - captureReuseMs,
@@ -122,32 +118,60 @@ export const commitIssuance = async (
     storageLimits: services.config.storageLimits,
     hasApiKey,
   });
-  const domainEvents = [domainEvent];
-  const followingStatements = await buildDomainEventStatements(db, services, domainEvents);
+  const eventStatements = await buildDomainEventStatements(db, services, [domainEvent]);
   const day = Math.floor(certificate.issuedAt / dayMs);
+  return { db, certificate, day, manageToken, receipt, signature, issuance, eventStatements };
+};
+
+type PreparedIssuance = Awaited<ReturnType<typeof prepareIssuance>>;
+
+const buildJournalEntry = async (
+  { vault }: CertificateWriteDependencies,
+  client: SubmissionClient,
+  { db, certificate, day, manageToken, receipt, signature, issuance, eventStatements }: PreparedIssuance,
+  idempotencyHashes: IdempotencyHashes | null,
+): Promise<JournalEntry> => ({
+  certId: certificate.id,
+  clientId: client.id,
+  day,
+  fingerprint: certificate.fingerprint,
+  issuedAt: certificate.issuedAt,
+  receipt: idempotencyHashes && {
+    ...idempotencyHashes,
+    receiptSealed: await sealResponse(vault, idempotencyHashes.keyHash, serializeStoredReceipt(receipt)),
+  },
+  published: JSON.stringify(toUnplacedCertificate(certificate, signature, issuance.subjectMasked)),
+  statements: [...Object.values<Statement>(issuance.buildUnconditional()), ...eventStatements].map(compileStatement),
+  twinStatements: [compileStatement(insertTwin(db, certificate, { signature, manageTokenHash: sha256Hex(manageToken) }))],
+});
+
+/**
+ * Commits an issuance and the rows for its follow-up work as one batch, usually the only database round trip of a submission. If the
+ * database does not respond, journals the same rows. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`,
+ * `isStorageLimitReached` and `isCertIdTaken` recognize. In these cases, nothing was written. Returns `idempotency_conflict` only if the
+ * journal contains the key.
+ */
+export const commitIssuance = async (
+  services: CertificateWriteDependencies,
+  client: SubmissionClient,
+  issued: IssuedCertificate,
+  options: IssuanceOptions,
+): Promise<Result<CaptureResult, "idempotency_conflict">> => {
+  const { idempotencyHashes, hasApiKey } = options;
+  const { account, room } = client.known;
+  const limits = services.config.storageLimits.client;
+  const prepared = await prepareIssuance(services, client, issued, options);
+  const { db, certificate, day, receipt, issuance, eventStatements } = prepared;
   const written = await commitOrJournal(services, {
     journal: journalOfClient(client.shard, client.id),
     target: client.target,
     commit: async () => {
-      const results = await batch(db, [...Object.values<Statement>(issuance.statements), ...followingStatements]);
+      const results = await batch(db, [...Object.values<Statement>(issuance.statements), ...eventStatements]);
       recordShardSize(services, client.shard, results);
       return shapeResults(issuance.statements, results);
     },
     buildEntry: isSnapshotCurrent(client.known, services.clock())
-      ? async () => ({
-          certId: certificate.id,
-          clientId: client.id,
-          day,
-          fingerprint: certificate.fingerprint,
-          issuedAt: certificate.issuedAt,
-          receipt: idempotencyHashes && {
-            ...idempotencyHashes,
-            receiptSealed: await sealResponse(services.vault, idempotencyHashes.keyHash, serializeStoredReceipt(receipt)),
-          },
-          published: JSON.stringify(toUnplacedCertificate(certificate, signature, issuance.subjectMasked)),
-          statements: [...Object.values<Statement>(issuance.buildUnconditional()), ...followingStatements].map(compileStatement),
-          twinStatements: [compileStatement(insertTwin(db, certificate, { signature, manageTokenHash: sha256Hex(manageToken) }))],
-        })
+      ? () => buildJournalEntry(services, client, prepared, idempotencyHashes)
       : null,
     room: hasApiKey ? null : room?.day === day ? room.left : (account.dailySubmissionLimit ?? limits.records),
     maxBytes: hasApiKey ? null : (account.dailyByteLimit ?? limits.bytes),
@@ -160,7 +184,7 @@ export const commitIssuance = async (
   }
   const { usage, policyRequest } = written.results;
   confirmClient(services, client, usage[0] === undefined ? null : { day, left: usage[0].room });
-  scheduleDomainEventWork(services, domainEvents);
+  scheduleDomainEventWork(services, [issued.domainEvent]);
   if (policyRequest.length > 0) services.scheduleRelay();
   if (usage[0]?.isNear === true)
     services.waitUntil(() =>
