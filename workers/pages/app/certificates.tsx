@@ -226,9 +226,58 @@ const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => (
   <BulletList items={names.map((name) => <UntrustedText text={name} />)} />
 );
 
+const RecipientsSection: FC<{ certificate: PublishedCertificate; activeEntities: readonly string[] }> = ({
+  certificate,
+  activeEntities,
+}) => {
+  const {
+    messages: { certificates: messages },
+    services: { config },
+  } = useAppRequest();
+  return (
+    <Section name="recipients" heading={messages.recipients}>
+      {activeEntities.length === 0 ? <p>{messages.noRecipients}</p> : <RecipientNames names={activeEntities} />}
+      {groupEntityWithdrawals(certificate).map((act) => (
+        <div class="stack tight">
+          <h3>{messages.from}</h3>
+          <RecipientNames names={act.entities} />
+          <p class="small quiet">
+            <WithdrawnSummary withdrawal={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={config.baseUrl} />
+          </p>
+        </div>
+      ))}
+    </Section>
+  );
+};
+
+const SubjectSection: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
+  const {
+    messages: { certificates: messages },
+    services: { config },
+  } = useAppRequest();
+  return (
+    <Section
+      name="subject"
+      heading={messages.subject}
+      footer={
+        <>
+          <span>{messages.openAdvice}</span>
+          <a class="link" href={buildVerifyUrl(config.verifyUrl, certificate.id)}>
+            {messages.open}
+            <Icon name="external-link" />
+          </a>
+        </>
+      }
+    >
+      <p>
+        <VerbatimText text={Object.values(certificate.subjectMasked).join(", ")} />
+      </p>
+    </Section>
+  );
+};
+
 const renderCertificate = (request: AppRequest, certificate: PublishedCertificate): Promise<Response> => {
   const messages = request.messages.certificates;
-  const { verifyUrl, baseUrl } = request.services.config;
   const { businessId, businessName } = certificate;
   const activeEntities = certificate.status === "active" ? listActiveEntities(certificate) : [];
   return renderAppPage(
@@ -276,36 +325,28 @@ const renderCertificate = (request: AppRequest, certificate: PublishedCertificat
           <UntrustedText text={certificate.disclosureText} />
         </blockquote>
       </Section>
-      <Section name="recipients" heading={messages.recipients}>
-        {activeEntities.length === 0 ? <p>{messages.noRecipients}</p> : <RecipientNames names={activeEntities} />}
-        {groupEntityWithdrawals(certificate).map((act) => (
-          <div class="stack tight">
-            <h3>{messages.from}</h3>
-            <RecipientNames names={act.entities} />
-            <p class="small quiet">
-              <WithdrawnSummary withdrawal={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={baseUrl} />
-            </p>
-          </div>
-        ))}
-      </Section>
-      <Section
-        name="subject"
-        heading={messages.subject}
-        footer={
-          <>
-            <span>{messages.openAdvice}</span>
-            <a class="link" href={buildVerifyUrl(verifyUrl, certificate.id)}>
-              {messages.open}
-              <Icon name="external-link" />
-            </a>
-          </>
-        }
-      >
-        <p>
-          <VerbatimText text={Object.values(certificate.subjectMasked).join(", ")} />
-        </p>
-      </Section>
+      <RecipientsSection certificate={certificate} activeEntities={activeEntities} />
+      <SubjectSection certificate={certificate} />
     </>,
+  );
+};
+
+const WithdrawFromSome: FC<{ certificate: PublishedCertificate; error: string | undefined }> = ({ certificate, error }) => {
+  const messages = useAppRequest().messages.certificates;
+  return (
+    <ConfirmCard>
+      <details class="more" open={error !== undefined}>
+        <summary>
+          <Icon name="chevron-right" />
+          {messages.some}
+        </summary>
+        <PostForm action={`${certificatePath(certificate.id)}/withdraw-some`} class="stack">
+          {error !== undefined && <FieldError text={error} />}
+          <RecipientCheckboxes certificate={certificate} formName="some" label={messages.some} />
+          <SubmitButton class="btn">{messages.someSubmit}</SubmitButton>
+        </PostForm>
+      </details>
+    </ConfirmCard>
   );
 };
 
@@ -337,21 +378,7 @@ const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCer
         ["undo-2", messages.final],
       ],
       buttons: { back: path, keep: messages.keep, go: messages.withdraw },
-      more: hasSeveralRecipients(certificate) && (
-        <ConfirmCard>
-          <details class="more" open={error !== undefined}>
-            <summary>
-              <Icon name="chevron-right" />
-              {messages.some}
-            </summary>
-            <PostForm action={`${path}/withdraw-some`} class="stack">
-              {error !== undefined && <FieldError text={error} />}
-              <RecipientCheckboxes certificate={certificate} formName="some" label={messages.some} />
-              <SubmitButton class="btn">{messages.someSubmit}</SubmitButton>
-            </PostForm>
-          </details>
-        </ConfirmCard>
-      ),
+      more: hasSeveralRecipients(certificate) && <WithdrawFromSome certificate={certificate} error={error} />,
     },
     activeConsents > 1 && (
       <fieldset class="option">

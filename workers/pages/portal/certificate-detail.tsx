@@ -99,6 +99,28 @@ const describeRecipient = (
   };
 };
 
+const RecipientsCard: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
+  const { now } = usePortalRequest();
+  return (
+    <Card
+      id="recipients"
+      title={messages.recipients}
+      note={certificate.answered === null ? undefined : certificateMessages.askedEach}
+      isFlush
+    >
+      <Table
+        label={messages.recipients}
+        rows={certificate.entities}
+        columns={[
+          [certificateMessages.recipient, (name) => <UntrustedText text={name} />],
+          [messages.state, (name) => describeRecipient(certificate, name, now).status, "corner"],
+          [messages.details, (name) => describeRecipient(certificate, name, now).details],
+        ]}
+      />
+    </Card>
+  );
+};
+
 /**
  * Says what the business must do about a withdrawal. If recipients have different deadlines, covers those with the earliest one. Renders
  * nothing if the business has confirmed everything.
@@ -234,6 +256,68 @@ const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } 
   </Card>
 );
 
+const DisclosureCard: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => (
+  <Card id="what" title={certificateMessages.what}>
+    <blockquote class="words">
+      <VerbatimText text={certificate.disclosureText} passage />
+    </blockquote>
+  </Card>
+);
+
+const EvidenceCard: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => (
+  <FormCard
+    id="evidence"
+    title={certificateMessages.packs}
+    note={certificateMessages.packsHint}
+    action={`${certificatesPath}/${certificate.id}/evidence`}
+    submitIcon="download"
+    submitLabel={certificateMessages.download}
+    footnote={certificateMessages.packsFootnote}
+    isPrimary
+  >
+    <RadioFields
+      name="format"
+      legend={certificateMessages.format}
+      value="zip"
+      options={{ zip: certificateMessages.zip, html: certificateMessages.html }}
+      isSideBySide
+    />
+    {certificate.subjectErasedAt === null && <CheckboxField name="redact" label={certificateMessages.redact} />}
+  </FormCard>
+);
+
+const DetailsCard: FC<{ certificate: PublishedCertificate; retentionUntil: Instant }> = ({ certificate, retentionUntil }) => (
+  <Card id="facts" title={messages.details}>
+    <PropertyList
+      isStacked
+      lines={[
+        [certificateMessages.id, <CopyLine id="cert-id" value={certificate.id} copyLabel={formatCopyLabel(certificateMessages.id)} />],
+        [
+          certificateMessages.website,
+          <>
+            {certificate.originDomain}
+            {hasVerifiedDomain(certificate) && (
+              <small class="quiet">
+                <Icon name="badge-check" class="good-i" />
+                {certificateMessages.verifiedWhenIssued}
+              </small>
+            )}
+          </>,
+        ],
+        [certificateMessages.capturedBy, certificateMessages.capturedVia[certificate.capturedVia]],
+        [certificateMessages.keptUntil, certificate.subjectErasedAt === null && formatDay(language, retentionUntil)],
+        [
+          certificateMessages.fingerprint,
+          <div class="copyline">
+            <Hash id="fingerprint" value={certificate.fingerprint} />
+            <LabeledCopyButton elementId="fingerprint" label={certificateMessages.fingerprint} />
+          </div>,
+        ],
+      ]}
+    />
+  </Card>
+);
+
 const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null }> = ({ certificate, loggedAt }) => {
   const { history } = certificateMessages;
   const { anchor, withdrawal, entitiesWithdrawn, subjectErasedAt } = certificate;
@@ -299,16 +383,34 @@ const describeOpenCounts = ({ certificate, views, total }: CertificateViewPage):
   return counts === "" ? listed : `${counts}. ${listed}`;
 };
 
+const ViewsCard: FC<{ page: CertificateViewPage }> = ({ page }) => (
+  <Card id="opens" title={certificateMessages.opens} end={<span class="small quiet">{describeOpenCounts(page)}</span>} isFlush>
+    <Table
+      label={certificateMessages.opens}
+      rows={page.views}
+      emptyMessage={page.certificate.subjectErasedAt === null ? certificateMessages.noOpens : certificateMessages.noOpensErased}
+      columns={[
+        [messages.timeUtc, (row) => <ShortTime at={row.at} />],
+        [certificateMessages.ip, (row) => <code>{row.ip}</code>],
+        [certificateMessages.system, (row) => row.os ?? certificateMessages.noSystem],
+        [
+          certificateMessages.browser,
+          (row) => (row.bot ? <span class="quiet">{certificateMessages.bot}</span> : <VerbatimText text={row.userAgent} />),
+        ],
+      ]}
+    />
+  </Card>
+);
+
 const renderCertificate = async (request: PortalRequest, id: CertId, detail?: CertificateDetail): Promise<Response> => {
   const { c, services, member, environment } = request;
   const found = await listCertificateViews(services, member, id, { page: 1, perPage: maxViewsShown });
   if (!found.ok) return notFoundPage(request);
-  const { certificate, views, retentionUntil, loggedAt } = found.value;
+  const { certificate, retentionUntil, loggedAt } = found.value;
   // Live and test certificates must never appear on the same pages, so this redirects to the page in the certificate's own environment.
   if (certificate.environment !== environment)
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);
-  const now = request.now;
   return renderMemberPage(request, {
     tab: "certificates",
     title: certificateMessages.one,
@@ -340,98 +442,13 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
         <div class="cols main">
           <div class="stack">
             {detail === undefined ? <MaskedPerson certificate={certificate} /> : <RevealedPerson detail={detail} />}
-            <Card id="what" title={certificateMessages.what}>
-              <blockquote class="words">
-                <VerbatimText text={certificate.disclosureText} passage />
-              </blockquote>
-            </Card>
-            <Card
-              id="recipients"
-              title={messages.recipients}
-              note={certificate.answered === null ? undefined : certificateMessages.askedEach}
-              isFlush
-            >
-              <Table
-                label={messages.recipients}
-                rows={certificate.entities}
-                columns={[
-                  [certificateMessages.recipient, (name) => <UntrustedText text={name} />],
-                  [messages.state, (name) => describeRecipient(certificate, name, now).status, "corner"],
-                  [messages.details, (name) => describeRecipient(certificate, name, now).details],
-                ]}
-              />
-            </Card>
-            <FormCard
-              id="evidence"
-              title={certificateMessages.packs}
-              note={certificateMessages.packsHint}
-              action={`${certificatesPath}/${id}/evidence`}
-              submitIcon="download"
-              submitLabel={certificateMessages.download}
-              footnote={certificateMessages.packsFootnote}
-              isPrimary
-            >
-              <RadioFields
-                name="format"
-                legend={certificateMessages.format}
-                value="zip"
-                options={{ zip: certificateMessages.zip, html: certificateMessages.html }}
-                isSideBySide
-              />
-              {certificate.subjectErasedAt === null && <CheckboxField name="redact" label={certificateMessages.redact} />}
-            </FormCard>
-            <Card
-              id="opens"
-              title={certificateMessages.opens}
-              end={<span class="small quiet">{describeOpenCounts(found.value)}</span>}
-              isFlush
-            >
-              <Table
-                label={certificateMessages.opens}
-                rows={views}
-                emptyMessage={certificate.subjectErasedAt === null ? certificateMessages.noOpens : certificateMessages.noOpensErased}
-                columns={[
-                  [messages.timeUtc, (row) => <ShortTime at={row.at} />],
-                  [certificateMessages.ip, (row) => <code>{row.ip}</code>],
-                  [certificateMessages.system, (row) => row.os ?? certificateMessages.noSystem],
-                  [
-                    certificateMessages.browser,
-                    (row) => (row.bot ? <span class="quiet">{certificateMessages.bot}</span> : <VerbatimText text={row.userAgent} />),
-                  ],
-                ]}
-              />
-            </Card>
+            <DisclosureCard certificate={certificate} />
+            <RecipientsCard certificate={certificate} />
+            <EvidenceCard certificate={certificate} />
+            <ViewsCard page={found.value} />
           </div>
           <div class="stack">
-            <Card id="facts" title={messages.details}>
-              <PropertyList
-                isStacked
-                lines={[
-                  [certificateMessages.id, <CopyLine id="cert-id" value={id} copyLabel={formatCopyLabel(certificateMessages.id)} />],
-                  [
-                    certificateMessages.website,
-                    <>
-                      {certificate.originDomain}
-                      {hasVerifiedDomain(certificate) && (
-                        <small class="quiet">
-                          <Icon name="badge-check" class="good-i" />
-                          {certificateMessages.verifiedWhenIssued}
-                        </small>
-                      )}
-                    </>,
-                  ],
-                  [certificateMessages.capturedBy, certificateMessages.capturedVia[certificate.capturedVia]],
-                  [certificateMessages.keptUntil, certificate.subjectErasedAt === null && formatDay(language, retentionUntil)],
-                  [
-                    certificateMessages.fingerprint,
-                    <div class="copyline">
-                      <Hash id="fingerprint" value={certificate.fingerprint} />
-                      <LabeledCopyButton elementId="fingerprint" label={certificateMessages.fingerprint} />
-                    </div>,
-                  ],
-                ]}
-              />
-            </Card>
+            <DetailsCard certificate={certificate} retentionUntil={retentionUntil} />
             <History certificate={certificate} loggedAt={loggedAt} />
           </div>
         </div>

@@ -51,6 +51,62 @@ const DueLabel: FC<{ ceaseBy: Instant }> = ({ ceaseBy }) =>
 const recordPath = ({ kind, id }: Pick<Deadline, "kind" | "id">): string =>
   kind === "share" ? `/portal/shares/${id}` : `/portal/certificates/${id}`;
 
+const DeadlineTable: FC<{ deadlines: readonly Deadline[] }> = ({ deadlines }) => (
+  <Table
+    label={messages.tabs.deadlines}
+    rows={deadlines}
+    columns={[
+      [
+        deadlineMessages.who,
+        (row) => (
+          <>
+            <Link
+              to={recordPath(row)}
+              text={row.person === null ? deadlineMessages.kinds.share : <MaskedPersonName masked={row.person} />}
+            />
+            <small class="quiet">
+              <ShortId id={row.id} />
+            </small>
+          </>
+        ),
+      ],
+      [messages.state, (row) => <DueLabel ceaseBy={row.ceaseBy} />, "corner"],
+      [
+        deadlineMessages.due,
+        (row) => (
+          <>
+            {formatDeadline(row.ceaseBy)}
+            <small class="quiet">{formatMessage(deadlineMessages.withdrawnOn, { date: formatShortDay(row.withdrawnAt) })}</small>
+          </>
+        ),
+      ],
+      [
+        deadlineMessages.what,
+        (row) => (
+          <>
+            {deadlineMessages.kinds[row.kind]}
+            <small class="quiet">
+              <VerbatimText text={row.purpose} />
+            </small>
+          </>
+        ),
+      ],
+      [
+        messages.action,
+        ({ id }) => (
+          <Link
+            class="btn sm"
+            to={`/portal/deadlines/${id}`}
+            text={deadlineMessages.acknowledge}
+            label={`${deadlineMessages.acknowledge}: ${id}`}
+          />
+        ),
+        "plain",
+      ],
+    ]}
+  />
+);
+
 const renderDeadlineList = async (request: PortalRequest): Promise<Response> => {
   const { services, member, environment } = request;
   const { deadlines, hasMore } = await listDeadlines(services, member, environment);
@@ -63,59 +119,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
           <EmptyCard icon="circle-check" title={deadlineMessages.emptyTitle} advice={deadlineMessages.empty} />
         ) : (
           <div class="card">
-            <Table
-              label={messages.tabs.deadlines}
-              rows={deadlines}
-              columns={[
-                [
-                  deadlineMessages.who,
-                  (row) => (
-                    <>
-                      <Link
-                        to={recordPath(row)}
-                        text={row.person === null ? deadlineMessages.kinds.share : <MaskedPersonName masked={row.person} />}
-                      />
-                      <small class="quiet">
-                        <ShortId id={row.id} />
-                      </small>
-                    </>
-                  ),
-                ],
-                [messages.state, (row) => <DueLabel ceaseBy={row.ceaseBy} />, "corner"],
-                [
-                  deadlineMessages.due,
-                  (row) => (
-                    <>
-                      {formatDeadline(row.ceaseBy)}
-                      <small class="quiet">{formatMessage(deadlineMessages.withdrawnOn, { date: formatShortDay(row.withdrawnAt) })}</small>
-                    </>
-                  ),
-                ],
-                [
-                  deadlineMessages.what,
-                  (row) => (
-                    <>
-                      {deadlineMessages.kinds[row.kind]}
-                      <small class="quiet">
-                        <VerbatimText text={row.purpose} />
-                      </small>
-                    </>
-                  ),
-                ],
-                [
-                  messages.action,
-                  ({ id }) => (
-                    <Link
-                      class="btn sm"
-                      to={`/portal/deadlines/${id}`}
-                      text={deadlineMessages.acknowledge}
-                      label={`${deadlineMessages.acknowledge}: ${id}`}
-                    />
-                  ),
-                  "plain",
-                ],
-              ]}
-            />
+            <DeadlineTable deadlines={deadlines} />
             {hasMore && <p class="pager">{formatMessage(deadlineMessages.more, { max: formatCount(deadlines.length) })}</p>}
           </div>
         )}
@@ -175,6 +179,52 @@ const maxNoteLength = 500;
 const maxNameLength = 120;
 const ceaseActions = ["removed", "told", "deleted"] as const;
 
+const AcknowledgeForm: FC<{ obligation: CeaseObligation }> = ({ obligation }) => {
+  const { now } = usePortalRequest();
+  return (
+    <FormCard
+      id="acknowledge"
+      title={formatMessage(
+        isOverdue(obligation.ceaseBy, null, now) ? messages.certificates.notice.late : messages.certificates.contactEndsBy,
+        {
+          date: formatDay(language, obligation.ceaseBy),
+        },
+      )}
+      note={deadlineMessages.meaning}
+      action={`/portal/deadlines/${obligation.id}`}
+      requiredRole="member"
+      submitLabel={deadlineMessages.acknowledge}
+      cancelPath="/portal/deadlines"
+      isPrimary
+    >
+      <FormErrorMessage fields={["note", "acknowledged_by"]} />
+      <input type="hidden" name="shown" value={hashObligation(obligation)} />
+      {obligation.kind === "recipients" && (
+        <div class="field">
+          <p>{deadlineMessages.only}</p>
+          <PlainList items={obligation.recipients.map((name) => <VerbatimText text={name} />)} />
+        </div>
+      )}
+      <fieldset>
+        <legend>
+          {deadlineMessages.done} <span>{messages.optional}</span>
+        </legend>
+        {ceaseActions.map((action) => (
+          <CheckboxField name={`action.${action}`} label={deadlineMessages.actions[action]} />
+        ))}
+      </fieldset>
+      <Field name="acknowledged_by" label={deadlineMessages.by} isOptional />
+      <Field
+        name="note"
+        label={deadlineMessages.note}
+        hint={obligation.kind === "share" ? deadlineMessages.noteHintShare : deadlineMessages.noteHint}
+        rows={3}
+        isOptional
+      />
+    </FormCard>
+  );
+};
+
 const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligation, error?: FormError): Promise<Response> =>
   renderMemberPage(request, {
     tab: "deadlines",
@@ -200,46 +250,7 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
         </Notice>
       ) : (
         <div class="cols main">
-          <FormCard
-            id="acknowledge"
-            title={formatMessage(
-              isOverdue(obligation.ceaseBy, null, request.now) ? messages.certificates.notice.late : messages.certificates.contactEndsBy,
-              {
-                date: formatDay(language, obligation.ceaseBy),
-              },
-            )}
-            note={deadlineMessages.meaning}
-            action={`/portal/deadlines/${obligation.id}`}
-            requiredRole="member"
-            submitLabel={deadlineMessages.acknowledge}
-            cancelPath="/portal/deadlines"
-            isPrimary
-          >
-            <FormErrorMessage fields={["note", "acknowledged_by"]} />
-            <input type="hidden" name="shown" value={hashObligation(obligation)} />
-            {obligation.kind === "recipients" && (
-              <div class="field">
-                <p>{deadlineMessages.only}</p>
-                <PlainList items={obligation.recipients.map((name) => <VerbatimText text={name} />)} />
-              </div>
-            )}
-            <fieldset>
-              <legend>
-                {deadlineMessages.done} <span>{messages.optional}</span>
-              </legend>
-              {ceaseActions.map((action) => (
-                <CheckboxField name={`action.${action}`} label={deadlineMessages.actions[action]} />
-              ))}
-            </fieldset>
-            <Field name="acknowledged_by" label={deadlineMessages.by} isOptional />
-            <Field
-              name="note"
-              label={deadlineMessages.note}
-              hint={obligation.kind === "share" ? deadlineMessages.noteHintShare : deadlineMessages.noteHint}
-              rows={3}
-              isOptional
-            />
-          </FormCard>
+          <AcknowledgeForm obligation={obligation} />
         </div>
       ),
   });

@@ -5,7 +5,7 @@ import { once } from "../../../core/once.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { DeadlinePage } from "../../../storage/deadlines.ts";
-import { listEvents } from "../../operations/portal/list-events.ts";
+import { listEvents, type EventList } from "../../operations/portal/list-events.ts";
 import { comparedMetrics, type Activity, type PeriodComparison } from "../../../core/accounts/activity.ts";
 import { getActivity } from "../../operations/portal/get-activity.ts";
 import { getOverview } from "../../operations/portal/get-overview.ts";
@@ -235,6 +235,36 @@ const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpo
   </Card>
 );
 
+const NewestEventsCard: FC<Pick<EventList, "events">> = ({ events }) => (
+  <Card id="newest" title={overviewMessages.newest} end={<MoreLink path="/portal/events" text={overviewMessages.viewAll} />} isFlush>
+    <Table
+      label={overviewMessages.newest}
+      rows={events}
+      emptyMessage={messages.events.empty}
+      columns={[
+        [
+          messages.event,
+          ({ event }) => {
+            const subject = event.certId ?? event.shareId;
+            return (
+              <>
+                <Link to={`/portal/events/${event.seq}`} text={<UrlText text={event.type} />} />
+                {subject !== null && (
+                  <small class="quiet">
+                    <ShortId id={subject} />
+                  </small>
+                )}
+              </>
+            );
+          },
+        ],
+        [messages.events.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
+        [messages.timeUtc, ({ event }) => <RecentTime at={event.createdAt} withDay />, "plain"],
+      ]}
+    />
+  </Card>
+);
+
 export const renderOverview = async (request: PortalRequest): Promise<Response> => {
   const { services, member, environment, now } = request;
   const [{ activity, due }, listed, { events }] = await Promise.all([
@@ -276,38 +306,7 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
           />
         </div>
         <div class="cols two">
-          <Card
-            id="newest"
-            title={overviewMessages.newest}
-            end={<MoreLink path="/portal/events" text={overviewMessages.viewAll} />}
-            isFlush
-          >
-            <Table
-              label={overviewMessages.newest}
-              rows={events}
-              emptyMessage={messages.events.empty}
-              columns={[
-                [
-                  messages.event,
-                  ({ event }) => {
-                    const subject = event.certId ?? event.shareId;
-                    return (
-                      <>
-                        <Link to={`/portal/events/${event.seq}`} text={<UrlText text={event.type} />} />
-                        {subject !== null && (
-                          <small class="quiet">
-                            <ShortId id={subject} />
-                          </small>
-                        )}
-                      </>
-                    );
-                  },
-                ],
-                [messages.events.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
-                [messages.timeUtc, ({ event }) => <RecentTime at={event.createdAt} withDay />, "plain"],
-              ]}
-            />
-          </Card>
+          <NewestEventsCard events={events} />
           <EndpointHealthCard endpoints={endpoints} />
         </div>
       </>

@@ -117,6 +117,31 @@ const describeEnd = (share: Share): Child =>
 
 const formatTabCount = (count: number): string => (count < maxCountedShares ? formatCount(count) : `${maxCountedShares - 1}+`);
 
+const ShareTable: FC<{ shares: readonly Share[] }> = ({ shares }) => (
+  <Table
+    label={messages.tabs.shares}
+    rows={shares}
+    empty={<NoMatches path="/portal/shares" />}
+    columns={[
+      [
+        shareMessages.fields,
+        (row) => (
+          <>
+            <Link to={`/portal/shares/${row.id}`} text={formatSharedDetails(row)} />
+            <small class="quiet">
+              <ShortId id={row.id} />
+            </small>
+          </>
+        ),
+      ],
+      [messages.state, (row) => <ShareStatusLabel share={row} />, "corner"],
+      [messages.purpose, (row) => <VerbatimText text={row.purpose} />],
+      [shareMessages.ends, describeEnd],
+      [shareMessages.grantedUtc, (row) => <ShortTime at={row.createdAt} />],
+    ]}
+  />
+);
+
 const renderShareList = async (request: PortalRequest): Promise<Response> => {
   const { c, services, pathInMode } = request;
   const status = shareStatuses.find((name) => name === c.req.query("status")) ?? null;
@@ -153,33 +178,58 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
               ))}
             </nav>
           </div>
-          <Table
-            label={messages.tabs.shares}
-            rows={shares}
-            empty={<NoMatches path="/portal/shares" />}
-            columns={[
-              [
-                shareMessages.fields,
-                (row) => (
-                  <>
-                    <Link to={`/portal/shares/${row.id}`} text={formatSharedDetails(row)} />
-                    <small class="quiet">
-                      <ShortId id={row.id} />
-                    </small>
-                  </>
-                ),
-              ],
-              [messages.state, (row) => <ShareStatusLabel share={row} />, "corner"],
-              [messages.purpose, (row) => <VerbatimText text={row.purpose} />],
-              [shareMessages.ends, describeEnd],
-              [shareMessages.grantedUtc, (row) => <ShortTime at={row.createdAt} />],
-            ]}
-          />
+          <ShareTable shares={shares} />
           <Pagination first={after !== null && pathOf(status)} next={hasMore && last !== undefined && pathOf(status, last.id)} />
         </div>
       ),
   });
 };
+
+/** Says when contact must end after the person stopped the share. */
+const StoppedNotice: FC<{ share: Share; isLate: boolean }> = ({ share: { id, status, ceaseBy, revokedAt }, isLate }) =>
+  status !== "revoked" || ceaseBy === null ? null : (
+    <Notice
+      tone={isLate ? "bad" : "caution"}
+      icon={isLate ? "circle-alert" : "clock-alert"}
+      title={formatMessage(isLate ? messages.certificates.notice.late : messages.certificates.notice.due, {
+        date: formatDay(language, ceaseBy),
+      })}
+      action={<Link class="btn" to={`/portal/deadlines/${id}`} text={messages.deadlines.acknowledge} />}
+    >
+      {revokedAt !== null && <p>{formatMessage(shareMessages.stoppedOn, { date: formatDay(language, revokedAt) })}</p>}
+    </Notice>
+  );
+
+/** Shows the request that returns the current values. After the share has ended, says that they are no longer available. */
+const ValuesCard: FC<{ share: Share; currentValuesUrl: string }> = ({ share, currentValuesUrl }) =>
+  share.status === "active" ? (
+    <Card id="values" title={shareMessages.values} note={shareMessages.valuesText}>
+      <CodeFigure id="read-values" label={shareMessages.values} caption={messages.webhooks.delivery.request}>
+        {`curl ${currentValuesUrl} \\\n  -H "Authorization: Bearer $KEY"`}
+      </CodeFigure>
+    </Card>
+  ) : (
+    <Card id="values" title={shareMessages.values}>
+      <p>{shareMessages.valuesEnded}</p>
+    </Card>
+  );
+
+const DetailsCard: FC<{ share: Share }> = ({ share }) => (
+  <Card id="facts" title={messages.details}>
+    <PropertyList
+      isStacked
+      lines={[
+        [shareMessages.id, <CopyLine id="share-id" value={share.id} copyLabel={formatCopyLabel(shareMessages.id)} />],
+        [messages.certificates.website, share.origin],
+        [shareMessages.ends, share.status === "active" && <Timestamp at={share.expiresAt} />],
+        [shareMessages.ended, share.status === "expired" && <Timestamp at={share.expiresAt} />],
+        [shareMessages.stopped, share.revokedAt !== null && <Timestamp at={share.revokedAt} />],
+        [messages.deadlines.due, share.ceaseBy !== null && formatDeadline(share.ceaseBy)],
+        [messages.certificates.contactEnded, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
+      ]}
+    />
+  </Card>
+);
 
 const renderShare = async (request: PortalRequest, id: ShareId): Promise<Response> => {
   const found = await getBusinessShare(request.services, toReader(request), id);
@@ -201,18 +251,7 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
     ),
     content: (
       <>
-        {share.status === "revoked" && share.ceaseBy !== null && (
-          <Notice
-            tone={isLate ? "bad" : "caution"}
-            icon={isLate ? "circle-alert" : "clock-alert"}
-            title={formatMessage(isLate ? messages.certificates.notice.late : messages.certificates.notice.due, {
-              date: formatDay(language, share.ceaseBy),
-            })}
-            action={<Link class="btn" to={`/portal/deadlines/${share.id}`} text={messages.deadlines.acknowledge} />}
-          >
-            {share.revokedAt !== null && <p>{formatMessage(shareMessages.stoppedOn, { date: formatDay(language, share.revokedAt) })}</p>}
-          </Notice>
-        )}
+        <StoppedNotice share={share} isLate={isLate} />
         <div class="cols main">
           <div class="stack">
             {reason !== null && (
@@ -229,33 +268,10 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                 </blockquote>
               </Card>
             )}
-            {share.status === "active" ? (
-              <Card id="values" title={shareMessages.values} note={shareMessages.valuesText}>
-                <CodeFigure id="read-values" label={shareMessages.values} caption={messages.webhooks.delivery.request}>
-                  {`curl ${request.services.config.baseUrl}/consumers/${share.id}/current \\\n  -H "Authorization: Bearer $KEY"`}
-                </CodeFigure>
-              </Card>
-            ) : (
-              <Card id="values" title={shareMessages.values}>
-                <p>{shareMessages.valuesEnded}</p>
-              </Card>
-            )}
+            <ValuesCard share={share} currentValuesUrl={`${request.services.config.baseUrl}/consumers/${share.id}/current`} />
           </div>
           <div class="stack">
-            <Card id="facts" title={messages.details}>
-              <PropertyList
-                isStacked
-                lines={[
-                  [shareMessages.id, <CopyLine id="share-id" value={share.id} copyLabel={formatCopyLabel(shareMessages.id)} />],
-                  [messages.certificates.website, share.origin],
-                  [shareMessages.ends, share.status === "active" && <Timestamp at={share.expiresAt} />],
-                  [shareMessages.ended, share.status === "expired" && <Timestamp at={share.expiresAt} />],
-                  [shareMessages.stopped, share.revokedAt !== null && <Timestamp at={share.revokedAt} />],
-                  [messages.deadlines.due, share.ceaseBy !== null && formatDeadline(share.ceaseBy)],
-                  [messages.certificates.contactEnded, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
-                ]}
-              />
-            </Card>
+            <DetailsCard share={share} />
             <Card id="history" title={shareMessages.history}>
               <ShareTimeline share={share} history={history} isLate={isLate} />
             </Card>

@@ -22,6 +22,7 @@ import {
   RadioFields,
   RoleGate,
   StatusLabel,
+  usePortalRequest,
 } from "./components.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
@@ -67,11 +68,69 @@ const findOnlyOwner = (members: readonly Member[]): Member | undefined => {
   return owners.length === 1 ? owners[0] : undefined;
 };
 
+const MembersCard: FC<{ members: readonly Member[]; onlyOwnerId: string | undefined }> = ({ members, onlyOwnerId }) => {
+  const { userId } = usePortalRequest().member;
+  return (
+    <Card id="members" title={teamMessages.members} {...(members.length === 1 && { note: teamMessages.alone })} isFlush>
+      <Table
+        label={messages.tabs.team}
+        rows={members}
+        columns={[
+          [
+            teamMessages.email,
+            (row) => (
+              <>
+                <VerbatimText text={row.email} /> {row.id === userId && teamMessages.you}
+                {row.invitedUntil !== null && (
+                  <small class="quiet">
+                    {row.deliveryFailedAt === null ? (
+                      <FormattedMessage text={teamMessages.expires} parts={{ time: <Timestamp at={row.invitedUntil} /> }} />
+                    ) : (
+                      teamMessages.undeliveredHint
+                    )}
+                  </small>
+                )}
+              </>
+            ),
+          ],
+          [messages.state, (row) => <MemberStatus member={row} />, "corner"],
+          [teamMessages.role, (row) => messages.shell.roles[row.role]],
+          [
+            messages.action,
+            (row) =>
+              row.id === onlyOwnerId ? (
+                <small class="quiet">{teamMessages.onlyOwner}</small>
+              ) : (
+                <MemberActions member={row} isSelf={row.id === userId} />
+              ),
+            "plain",
+          ],
+        ]}
+      />
+    </Card>
+  );
+};
+
+const InviteForm: FC = () => (
+  <FormCard
+    id="invite"
+    title={teamMessages.invite}
+    action={teamPath}
+    requiredRole="owner"
+    submitLabel={teamMessages.send}
+    footnote={teamMessages.inviteHint}
+    isPrimary
+  >
+    <FormErrorMessage fields={["email"]} />
+    <Field name="email" label={teamMessages.email} type="email" required maxlength={320} />
+    <RadioFields name="role" legend={teamMessages.role} value="member" options={teamMessages.roles} />
+  </FormCard>
+);
+
 const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Response> => {
   const { business } = request.member;
   const members = await listMembers(request.services, request.member);
   const onlyOwnerId = findOnlyOwner(members)?.id;
-  const isSelf = ({ id }: Member): boolean => id === request.member.userId;
   const mustStay = request.member.userId === onlyOwnerId;
   return renderMemberPage(request, {
     tab: "team",
@@ -79,56 +138,8 @@ const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Re
     error,
     content: (
       <>
-        <Card id="members" title={teamMessages.members} {...(members.length === 1 && { note: teamMessages.alone })} isFlush>
-          <Table
-            label={messages.tabs.team}
-            rows={members}
-            columns={[
-              [
-                teamMessages.email,
-                (row) => (
-                  <>
-                    <VerbatimText text={row.email} /> {isSelf(row) && teamMessages.you}
-                    {row.invitedUntil !== null && (
-                      <small class="quiet">
-                        {row.deliveryFailedAt === null ? (
-                          <FormattedMessage text={teamMessages.expires} parts={{ time: <Timestamp at={row.invitedUntil} /> }} />
-                        ) : (
-                          teamMessages.undeliveredHint
-                        )}
-                      </small>
-                    )}
-                  </>
-                ),
-              ],
-              [messages.state, (row) => <MemberStatus member={row} />, "corner"],
-              [teamMessages.role, (row) => messages.shell.roles[row.role]],
-              [
-                messages.action,
-                (row) =>
-                  row.id === onlyOwnerId ? (
-                    <small class="quiet">{teamMessages.onlyOwner}</small>
-                  ) : (
-                    <MemberActions member={row} isSelf={isSelf(row)} />
-                  ),
-                "plain",
-              ],
-            ]}
-          />
-        </Card>
-        <FormCard
-          id="invite"
-          title={teamMessages.invite}
-          action={teamPath}
-          requiredRole="owner"
-          submitLabel={teamMessages.send}
-          footnote={teamMessages.inviteHint}
-          isPrimary
-        >
-          <FormErrorMessage fields={["email"]} />
-          <Field name="email" label={teamMessages.email} type="email" required maxlength={320} />
-          <RadioFields name="role" legend={teamMessages.role} value="member" options={teamMessages.roles} />
-        </FormCard>
+        <MembersCard members={members} onlyOwnerId={onlyOwnerId} />
+        <InviteForm />
         <Card
           id="leave"
           title={formatMessage(teamMessages.leave, { business: business.name })}
