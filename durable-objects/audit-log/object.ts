@@ -32,7 +32,7 @@ import {
   type TrailProof,
 } from "./proofs.ts";
 import * as tables from "./tables.ts";
-import type { AppendOutcome, AuditRow, ChainPage, StoredEntry } from "./tables.ts";
+import type { AppendOutcome, AuditRow, ChainPage, ChainPageQuery, StoredEntry } from "./tables.ts";
 
 export interface AuditEnv extends TileEnv {
   /** The URL of the API. The log's name contains the host of this URL. */
@@ -104,20 +104,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return checkpointInterval(this.#proofPorts, interval, nowIso);
   }
 
-  /**
-   * Returns a page of a chain, newest entry first, with the entries before `beforeSeq`. The page shows the chain as it was when the log had
-   * the size `belowSize`. `about` limits the page to entries about the entities with these IDs, and `types` to entries of these types.
-   * Returns null if the chain had no entries at that size.
-   */
-  getChainPage(
-    chain: string,
-    limit: number,
-    beforeSeq: number | null = null,
-    belowSize: number | null = null,
-    about: readonly string[] | null = null,
-    types: readonly string[] | null = null,
-  ): ChainPage | null {
-    return tables.findChainPage(this.ctx.storage.sql, chain, limit, beforeSeq, belowSize ?? Number.MAX_SAFE_INTEGER, about, types);
+  /** Returns a page of a chain, newest entry first, or null if the chain had no entries at the requested log size. */
+  getChainPage(chain: string, query: ChainPageQuery): ChainPage | null {
+    return tables.findChainPage(this.ctx.storage.sql, chain, query);
   }
 
   /**

@@ -143,12 +143,40 @@ export interface AppendOutcome {
   readonly malformed: readonly string[];
 }
 
+/** A row with its place in its chain. */
+interface NewEntry {
+  readonly row: AuditRow;
+  readonly leaf: NewLeaf;
+  readonly chain: number;
+  readonly seq: number;
+  readonly prev: string;
+}
+
+const insertEntry = (sql: SqlStorage, { row, chain, seq, prev }: NewEntry, logIndex: number): void => {
+  sql.exec(
+    `INSERT INTO entry (chain, seq, log_index, change_id, change_ord, shard, at, type, entity_type, entity_id, payload_hash, prev_hash, payload)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    chain,
+    seq,
+    logIndex,
+    row.id,
+    row.changeOrd,
+    row.shard,
+    row.at,
+    row.type,
+    row.entityType,
+    row.entityId,
+    fromHex(row.payloadHash),
+    fromHex(prev),
+    row.payload,
+  );
+};
+
 /** Appends each valid row to its chain unless the chain already contains it. Call it inside a transaction. */
 export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOutcome => {
   const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
-  const fresh: { readonly row: AuditRow; readonly leaf: NewLeaf; readonly chain: number; readonly seq: number; readonly prev: string }[] =
-    [];
+  const fresh: NewEntry[] = [];
   const inBatch = new Set<string>();
   const malformed: string[] = [];
   let chainCount = countHeads(sql);
@@ -181,25 +209,7 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOu
     sql,
     fresh.map(({ leaf }) => leaf),
   );
-  for (const [at, { row, chain, seq, prev }] of fresh.entries()) {
-    sql.exec(
-      `INSERT INTO entry (chain, seq, log_index, change_id, change_ord, shard, at, type, entity_type, entity_id, payload_hash, prev_hash, payload)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      chain,
-      seq,
-      indices[at],
-      row.id,
-      row.changeOrd,
-      row.shard,
-      row.at,
-      row.type,
-      row.entityType,
-      row.entityId,
-      fromHex(row.payloadHash),
-      fromHex(prev),
-      row.payload,
-    );
-  }
+  for (const [at, entry] of fresh.entries()) insertEntry(sql, entry, indices[at] as number);
   const changed = new Map<number, Uint8Array>();
   for (const [tag, chain] of chains) {
     saveHead(sql, tag, chain, epoch);
@@ -323,21 +333,30 @@ const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, 
   log_index: String(log_index),
 });
 
+export interface ChainPageQuery {
+  /** The maximum number of entries. */
+  readonly limit: number;
+  /** The page contains only entries before this sequence number; null for the newest entries. */
+  readonly beforeSeq?: number | null;
+  /** The page shows the chain as it was when the log had this size; without it, as it is now. */
+  readonly belowSize?: number;
+  /** Limits the page to entries about the entities with these IDs. */
+  readonly about?: readonly string[] | null;
+  /** Limits the page to entries of these types. */
+  readonly types?: readonly string[] | null;
+}
+
 /** A page with `about` or `types` reads at most this many entries, because matching entries can be rare in a long chain. */
 export const maxEntriesScanned = 2_000;
 
 /**
- * Returns a page of a chain, newest first. With `about` or `types`, returns only entries about these entities or of these types. Such a
- * page can be short or empty even if older entries match. Returns null if the chain had no entries when the log had the size `belowSize`.
+ * Returns a page of a chain, newest entry first. A page with `about` or `types` can be short or empty even if older entries match. Returns
+ * null if the chain had no entries when the log had the size `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,
   tag: string,
-  limit: number,
-  beforeSeq: number | null,
-  belowSize: number,
-  about: readonly string[] | null = null,
-  types: readonly string[] | null = null,
+  { limit, beforeSeq = null, belowSize = Number.MAX_SAFE_INTEGER, about = null, types = null }: ChainPageQuery,
 ): ChainPage | null => {
   const chain = findChain(sql, tag);
   const head = sql

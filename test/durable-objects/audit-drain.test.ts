@@ -29,7 +29,7 @@ const commitMany = (db: D1Database, shard: number, chain: string, count: number)
   );
 
 const getLength = async (stub: AuditStub, chain: string): Promise<number> => {
-  const page = (await stub.getChainPage(chain, 1)) as ChainPage | null;
+  const page = (await stub.getChainPage(chain, { limit: 1 })) as ChainPage | null;
   return page === null ? 0 : Number(page.head.seq);
 };
 
@@ -89,7 +89,7 @@ describe("reading the change logs", () => {
     const chain = toChainTag(0x21);
     const ids = [...(await commitRows(env.DB, 22, chain, 600)), ...(await commitRows(env.DB, 22, chain, 650))];
     expect(await stub.drainNow()).toMatchObject({ hasMore: false });
-    const page = (await stub.getChainPage(chain, 2_000)) as ChainPage;
+    const page = (await stub.getChainPage(chain, { limit: 2_000 })) as ChainPage;
     expect(page.entries.map(({ change_id }) => change_id)).toEqual(ids.toReversed());
     expect(await countUnreadEntries(env.DB, toAuditLog(22))).toBe(0);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });

@@ -53,7 +53,7 @@ describe("audit chains", () => {
       };
     });
     expect(await stub.append(rows)).toEqual({ appended: 3, known: 0, malformed: [] });
-    const page = (await stub.getChainPage(audit.chain, 10)) as ChainPage;
+    const page = (await stub.getChainPage(audit.chain, { limit: 10 })) as ChainPage;
     expect(page.chainIndex).toBe(audit.index);
     expect(page.entries.map(({ hash }) => hash)).toEqual(audit.entries.map(({ hash }) => hash).toReversed());
     expect(page.entries.at(-1)?.prev_hash).toBe(audit.genesis);
@@ -111,9 +111,9 @@ describe("audit chains", () => {
       malformed: [],
     });
     expect(await stub.append([buildAuditRow("both", b), buildAuditRow("both", a)])).toEqual({ appended: 0, known: 2, malformed: [] });
-    expect(((await stub.getChainPage(a, 5)) as ChainPage).head.seq).toBe("1");
-    expect(((await stub.getChainPage(b, 5)) as ChainPage).head.seq).toBe("1");
-    expect(await stub.getChainPage(toChainTag(0xc), 5)).toBeNull();
+    expect(((await stub.getChainPage(a, { limit: 5 })) as ChainPage).head.seq).toBe("1");
+    expect(((await stub.getChainPage(b, { limit: 5 })) as ChainPage).head.seq).toBe("1");
+    expect(await stub.getChainPage(toChainTag(0xc), { limit: 5 })).toBeNull();
     expect(await stub.proveChainHead(toChainTag(0xc))).toBeNull();
   });
 
@@ -137,7 +137,7 @@ describe("audit chains", () => {
     const seqs: string[] = [];
     let before: number | null = null;
     do {
-      const page = (await stub.getChainPage(chain, 3, before)) as ChainPage;
+      const page = (await stub.getChainPage(chain, { limit: 3, beforeSeq: before })) as ChainPage;
       seqs.push(...page.entries.map(({ seq }) => seq));
       before = page.nextBeforeSeq === null ? null : Number(page.nextBeforeSeq);
     } while (before !== null);
@@ -149,14 +149,14 @@ describe("audit chains", () => {
     const chain = toChainTag(0x1e);
     const about = ["shr_0", "shr_2"];
     await stub.append(Array.from({ length: 9 }, (_, at) => buildAuditRow(`of some ${at}`, chain, { entityId: `shr_${at % 3}` })));
-    const first = (await stub.getChainPage(chain, 4, null, null, about)) as ChainPage;
-    const second = (await stub.getChainPage(chain, 4, Number(first.nextBeforeSeq), null, about)) as ChainPage;
+    const first = (await stub.getChainPage(chain, { limit: 4, about })) as ChainPage;
+    const second = (await stub.getChainPage(chain, { limit: 4, beforeSeq: Number(first.nextBeforeSeq), about })) as ChainPage;
     expect([first, second].map(({ entries }) => entries.map(({ seq }) => seq))).toEqual([
       ["9", "7", "6", "4"],
       ["3", "1"],
     ]);
     expect([first.head.seq, second.nextBeforeSeq]).toEqual(["9", null]);
-    expect(((await stub.getChainPage(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
+    expect(((await stub.getChainPage(chain, { limit: 4, about: [] })) as ChainPage).entries).toEqual([]);
   });
 
   test("are returned for selected types, also together with selected entities", async () => {
@@ -168,7 +168,7 @@ describe("audit chains", () => {
     );
     await stub.append(rows);
     const listSeqs = async (about: readonly string[] | null): Promise<readonly string[]> => {
-      const page = (await stub.getChainPage(chain, 4, null, null, about, ["share.revoked"])) as ChainPage;
+      const page = (await stub.getChainPage(chain, { limit: 4, about, types: ["share.revoked"] })) as ChainPage;
       return page.entries.map(({ seq }) => seq);
     };
     expect(await listSeqs(null)).toEqual(["6", "4", "2"]);
@@ -181,8 +181,8 @@ describe("audit chains", () => {
     const chain = toChainTag(0x2e);
     const others = Array.from({ length: maxEntriesScanned }, (_, at) => buildAuditRow(`of others ${at}`, chain, { entityId: "shr_other" }));
     await stub.append([buildAuditRow("of mine", chain, { entityId: "shr_mine" }), ...others]);
-    const first = (await stub.getChainPage(chain, 4, null, null, ["shr_mine"])) as ChainPage;
-    const second = (await stub.getChainPage(chain, 4, Number(first.nextBeforeSeq), null, ["shr_mine"])) as ChainPage;
+    const first = (await stub.getChainPage(chain, { limit: 4, about: ["shr_mine"] })) as ChainPage;
+    const second = (await stub.getChainPage(chain, { limit: 4, beforeSeq: Number(first.nextBeforeSeq), about: ["shr_mine"] })) as ChainPage;
     expect([first, second].map(({ entries, nextBeforeSeq }) => [entries.map(({ seq }) => seq), nextBeforeSeq])).toEqual([
       [[], "2"],
       [["1"], null],
@@ -587,7 +587,7 @@ describe("the public endpoints of an audit log", () => {
     const entries = parseEntryBundle(new Uint8Array(await bundle.arrayBuffer()));
     expect(entries?.every((entry) => entry.length === 32)).toBe(true);
     const proof = await (await read("proof?index=299")).text();
-    const last = ((await stub.getChainPage(toChainTag(4), 1)) as ChainPage).head.hash;
+    const last = ((await stub.getChainPage(toChainTag(4), { limit: 1 })) as ChainPage).head.hash;
     expect((await verifyTlogProof(noteCrypto, proof, fromHex(last) as Uint8Array, await getAuditTrust(toAuditLog(7)))).ok).toBe(true);
     expect((await read("add", { method: "POST", body: "x" })).status).toBe(405);
     expect((await read("tile/0/002")).status).toBe(404);
@@ -604,7 +604,7 @@ describe("an audit log that was reset to an earlier state", () => {
     expect(await stub.checkpoint(1, formatMinutes(0))).toBeNull();
     expect(await stub.proveChainHead(toChainTag(1))).toBeNull();
     expect(await stub.drainNow()).toBeNull();
-    expect(((await stub.getChainPage(toChainTag(1), 5)) as ChainPage).head.seq).toBe("1");
+    expect(((await stub.getChainPage(toChainTag(1), { limit: 5 })) as ChainPage).head.seq).toBe("1");
     expect((await stub.getState()).frozen).toBe("the log had 2 entries and has 1");
   });
 });

@@ -3,12 +3,11 @@ import { env } from "cloudflare:workers";
 import { createGenesisHead, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof, verifyEntries } from "./audit-verification.ts";
 import type { ShardId } from "../../core/ids.ts";
-import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
 import type { ChainHeadProof } from "../../durable-objects/audit-log/proofs.ts";
 import type { AuditRow, ChainPage } from "../../durable-objects/audit-log/tables.ts";
 import { noteCrypto, openKeysNamed } from "../../storage/note-keys.ts";
 
-const objects = env.AUDIT_LOG as DurableObjectNamespace<AuditLog>;
+const objects = env.AUDIT_LOG;
 
 /**
  * Returns the ID of a test audit log. It belongs to no shard. A test that needs an empty log must use a number that no other test uses.
@@ -20,7 +19,7 @@ export type AuditStub = ReturnType<typeof getAuditLogStub>;
 
 export const getAuditTrust = async (auditLog: ShardId) => {
   const origin = `svc.test/audit/${auditLog}`;
-  const signers = await openKeysNamed({ secrets: undefined, logSeed: env.LOG_SEED as string }, origin);
+  const signers = await openKeysNamed({ secrets: undefined, logSeed: env.LOG_SEED }, origin);
   return { origin, keys: signers.map(({ key }) => key) };
 };
 
@@ -48,7 +47,7 @@ export const fetchChainWithProof = async (
 ): Promise<{ page: ChainPage; proven: ChainHeadProof }> => {
   const proven = (await stub.proveChainHead(chain)) as ChainHeadProof | null;
   if (proven === null) throw new Error("the log has no proof of this chain");
-  const page = (await stub.getChainPage(chain, limit, null, proven.size)) as ChainPage | null;
+  const page = (await stub.getChainPage(chain, { limit, belowSize: proven.size })) as ChainPage | null;
   if (page === null) throw new Error("no such chain");
   return { page, proven };
 };

@@ -36,8 +36,8 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
   const log = services.auditLogStub(chain.auditLog);
   for (const shardId of shardIds) await log.drainNow(shardId);
   const proven = await log.proveChainHead(chain.tag);
-  const page =
-    proven === null ? null : await log.getChainPage(chain.tag, query.limit, query.beforeSeq, proven.size, query.entityIds ?? null);
+  const { limit, beforeSeq, entityIds: about = null } = query;
+  const page = proven === null ? null : await log.getChainPage(chain.tag, { limit, beforeSeq, belowSize: proven.size, about });
   return proven === null || page === null ? null : { ...page, proof: proven.proof };
 };
 

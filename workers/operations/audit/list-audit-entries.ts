@@ -88,14 +88,12 @@ export const listAuditEntries = async (
   const found = await runIsolated(services, "audit", async (): Promise<AuditEntryPage> => {
     const log = services.auditLogStub(chain.auditLog);
     for (const shardId of [ownShard, ...otherShards]) await log.drainNow(shardId);
-    const page = await log.getChainPage(
-      chain.tag,
-      actor === null ? limit : maxPayloadsOpened,
+    const page = await log.getChainPage(chain.tag, {
+      limit: actor === null ? limit : maxPayloadsOpened,
       beforeSeq,
-      null,
-      entityId === null ? null : [entityId],
-      type === null ? null : [type],
-    );
+      about: entityId === null ? null : [entityId],
+      types: type === null ? null : [type],
+    });
     const rows = page?.entries ?? [];
     const readShards = new Set([...otherShards, ...rows.map(({ shard }) => shard as ShardId)]);
     readShards.delete(ownShard);
