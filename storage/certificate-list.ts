@@ -178,9 +178,11 @@ const isOwnTotal = ({ businessId, environment }: Omit<CertificateList, "filter">
 const totalField = (row: typeof certificateTotals | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
   sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
-const searchByGroups = (list: CertificateList): Search => {
-  const { businessId, environment, filter } = list;
-  const isWantedGroup = allOf(
+/** Selects the groups that can contain matching certificates, and the statuses to search for. */
+const selectWantedGroups = ({ businessId, environment, filter }: CertificateList) => ({
+  groups: sql`${certificateGroups} inner join ${purposes} on ${purposes.id} = ${certificateGroups.purposeId}`,
+  statuses: sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`,
+  isWantedGroup: allOf(
     eq(certificateGroups.businessId, businessId),
     eq(certificateGroups.environment, environment),
     sql`${and(
@@ -189,9 +191,51 @@ const searchByGroups = (list: CertificateList): Search => {
       whenSet(filter.originDomain, (domain) => eq(certificateGroups.originDomain, domain)),
       whenSet(filter.entity, (entity) => isListed(sql`${certificateGroups.entityListId}`, entity)),
     )}`,
+  ),
+});
+
+/**
+ * Counts the matching certificates in the groups. For a period, adds up the counters of the whole spans in it, and counts the certificates
+ * in the rest of it.
+ */
+const countInGroups = (
+  list: CertificateList,
+  { groups, statuses, isWantedGroup }: ReturnType<typeof selectWantedGroups>,
+): Omit<Search, "selectOrds"> => {
+  const { filter } = list;
+  const hasCounters = sql`${certificates.counted} = 1`;
+  if (filter.from === null && filter.to === null) {
+    const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
+    return { totals: [total, countNew(list, hasCounters)], omissions: [] };
+  }
+  // These are cross joins, because SQLite never reorders them. With other joins, SQLite would read all counters and certificates of a group
+  // before it checked the period.
+  const periods = planTallies(filter.from, filter.to);
+  const wholeSpans = jsonTable(periods.wholeSpans);
+  const partial = jsonTable(periods.remainders);
+  const { groupId, span, start: since } = certificateTallies;
+  const tallies = (limit: SQL) => sql`select ${certificateTallies.active}, ${certificateTallies.revoked}
+    from ${groups} cross join ${wholeSpans.each} cross join ${certificateTallies}
+    where ${isWantedGroup} and ${groupId} = ${certificateGroups.id} and ${span} = ${wholeSpans.cell("span")}
+      and ${gte(since, wholeSpans.cell("from"))} and ${lt(since, wholeSpans.cell("to"))} ${limit}`;
+  const edges = (limit: SQL) => sql`select 1 from ${groups} cross join ${partial.each} cross join ${statuses} cross join ${certificates}
+    where ${isWantedGroup} and ${certificates.groupId} = ${certificateGroups.id} and ${certificates.status} = s.value
+      and ${gte(certificates.issuedAt, partial.cell("from"))} and ${lt(certificates.issuedAt, partial.cell("to"))} ${limit}`;
+  const sum = sql<number>`(select ${totalField(certificateTallies, filter)} from (${tallies(sql`limit ${maxCounters}`)}) ${certificateTallies})`;
+  const counted = sql<number>`(select count(*) from (${edges(sql`limit ${maxPartial}`)}))`;
+  const omitted = [tallies(sql`limit 1 offset ${maxCounters}`), edges(sql`limit 1 offset ${maxPartial}`)].map(
+    (more) => sql`exists (${more})`,
   );
-  const groups = sql`${certificateGroups} inner join ${purposes} on ${purposes.id} = ${certificateGroups.purposeId}`;
-  const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
+  const inWholeSpans = sql`exists (select 1 from ${wholeSpans.each} where ${and(gte(certificates.issuedAt, wholeSpans.cell("from")), lt(certificates.issuedAt, wholeSpans.cell("to")))})`;
+  const added = countNew(list, sql`${hasCounters} and ${inWholeSpans}`);
+  return { totals: [sum, added, counted], omissions: omitted };
+};
+
+/** Searches the groups and, separately, the certificates in groups without counters. */
+const searchByGroups = (list: CertificateList): Search => {
+  const { filter } = list;
+  const wanted = selectWantedGroups(list);
+  const { groups, statuses, isWantedGroup } = wanted;
 
   // Merges the certificates of the groups, newest first. Each step of the recursion takes the newest certificate from the queue and adds
   // the next older one of the same group and status. The query therefore reads one certificate per group and status, and then one per
@@ -223,34 +267,12 @@ const searchByGroups = (list: CertificateList): Search => {
   const selectOrds = (range: ListRange) => sql`(with recursive ${merged(range)} select ord from (
     select ord, issued_at from merged union all select ${certificates.ord}, ${certificates.issuedAt} ${wantedUncounted})
     order by issued_at desc, ord desc limit ${range.length} offset ${range.start})`;
-  const rest = { totals: [sql<number>`(select count(*) ${wantedUncounted})`], omissions: [exists(uncounted().limit(1).offset(maxJudged))] };
-
-  const hasCounters = sql`${certificates.counted} = 1`;
-  if (filter.from === null && filter.to === null) {
-    const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
-    return { selectOrds, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
-  }
-  // These are cross joins, because SQLite never reorders them. With other joins, SQLite would read all counters and certificates of a group
-  // before it checked the period.
-  const periods = planTallies(filter.from, filter.to);
-  const wholeSpans = jsonTable(periods.wholeSpans);
-  const partial = jsonTable(periods.remainders);
-  const { groupId, span, start: since } = certificateTallies;
-  const tallies = (limit: SQL) => sql`select ${certificateTallies.active}, ${certificateTallies.revoked}
-    from ${groups} cross join ${wholeSpans.each} cross join ${certificateTallies}
-    where ${isWantedGroup} and ${groupId} = ${certificateGroups.id} and ${span} = ${wholeSpans.cell("span")}
-      and ${gte(since, wholeSpans.cell("from"))} and ${lt(since, wholeSpans.cell("to"))} ${limit}`;
-  const edges = (limit: SQL) => sql`select 1 from ${groups} cross join ${partial.each} cross join ${statuses} cross join ${certificates}
-    where ${isWantedGroup} and ${certificates.groupId} = ${certificateGroups.id} and ${certificates.status} = s.value
-      and ${gte(certificates.issuedAt, partial.cell("from"))} and ${lt(certificates.issuedAt, partial.cell("to"))} ${limit}`;
-  const sum = sql<number>`(select ${totalField(certificateTallies, filter)} from (${tallies(sql`limit ${maxCounters}`)}) ${certificateTallies})`;
-  const counted = sql<number>`(select count(*) from (${edges(sql`limit ${maxPartial}`)}))`;
-  const omitted = [tallies(sql`limit 1 offset ${maxCounters}`), edges(sql`limit 1 offset ${maxPartial}`)].map(
-    (more) => sql`exists (${more})`,
-  );
-  const inWholeSpans = sql`exists (select 1 from ${wholeSpans.each} where ${and(gte(certificates.issuedAt, wholeSpans.cell("from")), lt(certificates.issuedAt, wholeSpans.cell("to")))})`;
-  const added = countNew(list, sql`${hasCounters} and ${inWholeSpans}`);
-  return { selectOrds, totals: [sum, added, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
+  const inGroups = countInGroups(list, wanted);
+  return {
+    selectOrds,
+    totals: [...inGroups.totals, sql<number>`(select count(*) ${wantedUncounted})`],
+    omissions: [exists(uncounted().limit(1).offset(maxJudged)), ...inGroups.omissions],
+  };
 };
 
 const maxListedDomains = 100;
