@@ -104,14 +104,11 @@ const listShares = async (client: Client, business: Business): Promise<readonly 
 
 const findRepeated = (list: readonly string[]): readonly string[] => [...new Set(list.filter((item, at) => list.indexOf(item) !== at))];
 
-/**
- * Waits until every acknowledged write exists, with its events, deliveries, anchors and emails, or until the deadline. Then looks for
- * duplicate writes.
- */
-export const reconcile = async (options: ReconcileOptions): Promise<Reconciliation> => {
-  const { client, log, machines, businesses } = options;
-  const startedAt = performance.now();
-  const feeds = new Map<Business, readonly FeedEvent[]>();
+/** Each business's events, as last read. */
+type Feeds = Map<Business, readonly FeedEvent[]>;
+
+/** Lists what must exist for every acknowledged write, with its events, deliveries, anchors and emails. */
+const listExpectations = ({ client, log, machines, businesses, checksPacks }: ReconcileOptions, feeds: Feeds): Expectation[] => {
   const hasEvent = (business: Business, type: string, id: string): boolean =>
     feeds.get(business)?.some((event) => event.type === type && (event.cert_id ?? event.share_id) === id) === true;
 
@@ -161,7 +158,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
       const received = new Set(machines.events.filter((event) => event.host === host).map(({ id }) => id));
       return feeds.get(business)?.every(({ id }) => received.has(id)) === true;
     });
-    if (options.checksPacks === false) continue;
+    if (checksPacks === false) continue;
     const ownSubmissions = log.submissions.filter((submission) => submission.business === business && submission.certificate !== null);
     const sample = [
       ...ownSubmissions.filter(({ isWithdrawn }) => isWithdrawn).slice(-1),
@@ -179,11 +176,22 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
         return (await verifyPack(pack, { ...defaultVerificationOptions, trust: keys })).verdict === "valid";
       });
   }
+  return expectations;
+};
 
+type Progress = Pick<Reconciliation, "recoveredAt" | "provenAt"> & { readonly unmet: readonly Expectation[] };
+
+/** Runs the jobs and updates `feeds` until all expectations are met, or until the deadline. */
+const waitForExpectations = async (
+  { client, businesses, runJobs, deadlineMs }: ReconcileOptions,
+  feeds: Feeds,
+  expectations: readonly Expectation[],
+): Promise<Progress> => {
+  const startedAt = performance.now();
   let unmet = expectations;
   let recoveredAt: number | null = null;
   for (;;) {
-    await options.runJobs();
+    await runJobs();
     for (const business of businesses) {
       const feed = await readFeed(client, business);
       if (feed !== null) feeds.set(business, feed);
@@ -191,7 +199,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
     }
     unmet = await filterConcurrently(unmet, async ({ isMet }) => !(await isMet()));
     if (recoveredAt === null && unmet.every(({ isProof }) => isProof)) recoveredAt = performance.now();
-    if (unmet.length === 0 || performance.now() - startedAt > options.deadlineMs) break;
+    if (unmet.length === 0 || performance.now() - startedAt > deadlineMs) break;
     await pause(pauseMs);
     for (const business of businesses) {
       // Resends failed deliveries, as an owner would after an outage, instead of waiting for their next scheduled attempts.
@@ -200,8 +208,10 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
       await client.send(path, { method: "POST", headers: { cookie: business.owner }, body: { since } });
     }
   }
-  const provenAt = unmet.length === 0 ? performance.now() : null;
+  return { unmet, recoveredAt, provenAt: unmet.length === 0 ? performance.now() : null };
+};
 
+const findDuplicates = async ({ client, log, businesses }: ReconcileOptions, feeds: Feeds): Promise<readonly string[]> => {
   const duplicated: string[] = [];
   await filterConcurrently(log.submissions, async ({ business, email, certificate }) => {
     const options = { method: "POST", headers: bearer(business), body: { subject_email: email } };
@@ -221,5 +231,16 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
     const urls = (listed.webhooks as readonly { readonly url: string }[]).map(({ url }) => url);
     duplicated.push(...findRepeated(urls).map((url) => `endpoint ${url}`));
   }
-  return { lost: [...log.contradictions, ...unmet.map(({ text }) => text)], duplicated, recoveredAt, provenAt };
+  return duplicated;
+};
+
+/**
+ * Waits until every acknowledged write exists, with its events, deliveries, anchors and emails, or until the deadline. Then looks for
+ * duplicate writes.
+ */
+export const reconcile = async (options: ReconcileOptions): Promise<Reconciliation> => {
+  const feeds: Feeds = new Map();
+  const { unmet, recoveredAt, provenAt } = await waitForExpectations(options, feeds, listExpectations(options, feeds));
+  const lost = [...options.log.contradictions, ...unmet.map(({ text }) => text)];
+  return { lost, duplicated: await findDuplicates(options, feeds), recoveredAt, provenAt };
 };
