@@ -33,7 +33,7 @@ export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before:
 export type EndpointStatus = "enabled" | "disabled";
 
 export interface Endpoint {
-  readonly id: string;
+  readonly id: WebhookId;
   readonly url: string;
   /** The selected types; null selects all of `standardEventTypes`, including future ones. */
   readonly events: readonly string[] | null;

@@ -4,24 +4,22 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { EventType, StoredEvent } from "../../core/events/event.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { firstShard, generateId, generateSecret } from "../../core/ids.ts";
+import { firstShard, generateId, generateSecret, type WebhookId } from "../../core/ids.ts";
 import { secretLength, formatSecretHint, formatWebhookSecret } from "../../core/webhooks/signature.ts";
 import { findNextDueAt } from "../../durable-objects/delivery-queue/deliveries.ts";
 import { hasDeliveryTables } from "../../durable-objects/delivery-queue/queue-row.ts";
-import type { DestinationHost } from "../../durable-objects/destination-host/object.ts";
 import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 import { changes } from "../../storage/schema.ts";
 import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
-import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 
 const createRandomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
-export const eventSequences = env.EVENT_SEQUENCE as DurableObjectNamespace<EventSequence>;
-export const deliveryQueues = env.DELIVERY_QUEUE as DurableObjectNamespace<DeliveryQueue>;
-export const destinationHosts = env.DESTINATION_HOST as DurableObjectNamespace<DestinationHost>;
+export const eventSequences = env.EVENT_SEQUENCE;
+export const deliveryQueues = env.DELIVERY_QUEUE;
+export const destinationHosts = env.DESTINATION_HOST;
 export type EventSequenceStub = DurableObjectStub<EventSequence>;
 export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
@@ -76,8 +74,8 @@ export const registerEndpoint = async (
   url: string,
   events: readonly string[] | null = null,
 ): Promise<RegisteredEndpoint> => {
-  const platform = await getPlatform(env as unknown as Env);
-  const id = generateId("whk_", firstShard, createRandomBytes);
+  const platform = await getPlatform(env);
+  const id = generateId("whk_", firstShard, createRandomBytes) as WebhookId;
   const secret = formatWebhookSecret(createRandomBytes(secretLength));
   const added = await eventSequences.getByName(businessId).addEndpoint({
     id,

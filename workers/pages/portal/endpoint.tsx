@@ -343,20 +343,16 @@ export const renderEndpointSecret = (request: PortalRequest, id: string, value: 
     backPath: pathOf(id),
   });
 
-/** Returns the endpoint with this ID, or null if this environment has none. */
-const findEndpoint = async (request: PortalRequest, id: WebhookId): Promise<Endpoint | null> =>
-  (await getEndpointOverview(request.services, toReader(request), id, { limit: 1, before: null, status: null }))?.endpoint ?? null;
-
 /**
  * Passes the endpoint with the ID in the path to the handler. Returns the not-found page if this environment has no such endpoint. The
  * operations themselves find an endpoint in both environments.
  */
 const withEndpoint = <Request extends PortalRequest>(
-  handle: (request: Request, endpoint: Endpoint, id: WebhookId) => Promise<Response>,
+  handle: (request: Request, endpoint: Endpoint) => Promise<Response>,
 ): PageHandler<Request> =>
   withId(parseWebhookId, async (request, id) => {
-    const endpoint = await findEndpoint(request, id);
-    return endpoint === null ? notFoundPage(request) : handle(request, endpoint, id);
+    const found = await getEndpointOverview(request.services, toReader(request), id, { limit: 1, before: null, status: null });
+    return found === null ? notFoundPage(request) : handle(request, found.endpoint);
   });
 
 const renderEdit = (request: PortalRequest, endpoint: Endpoint, error?: FormError): Promise<Response> =>
@@ -381,17 +377,17 @@ const renderEdit = (request: PortalRequest, endpoint: Endpoint, error?: FormErro
 const isSameSelection = (one: readonly string[] | null, other: readonly string[] | null): boolean =>
   one === null || other === null ? one === other : one.length === other.length && one.every((type) => other.includes(type));
 
-const handleEdit = async (request: PortalFormRequest, endpoint: Endpoint, id: WebhookId): Promise<Response> => {
+const handleEdit = async (request: PortalFormRequest, endpoint: Endpoint): Promise<Response> => {
   const input = readEndpointForm(request.form);
   if (!input.ok) return renderEdit(request, endpoint, toFormError(input));
   const { url, description, events } = input.value;
   // Passes only the changed properties, because the audit entry lists every property that is passed.
-  const changed = await updateWebhook(request.services, request.member, id, {
+  const changed = await updateWebhook(request.services, request.member, endpoint.id, {
     ...(url !== endpoint.url && { url }),
     ...(description !== endpoint.description && { description }),
     ...(!isSameSelection(events, endpoint.events) && { events }),
   });
-  if (changed.ok) return redirectTo(request, pathOf(id), "saved");
+  if (changed.ok) return redirectTo(request, pathOf(endpoint.id), "saved");
   return changed.code === "not_found" ? notFoundPage(request) : renderEdit(request, endpoint, toEndpointError(changed));
 };
 
@@ -493,7 +489,7 @@ const renderRecovery = async (request: PortalRequest, endpoint: Endpoint): Promi
   const typed = c.req.query("since");
   const since = parsePastInstant(typed, now);
   const isRefused = typed !== undefined && since === null;
-  const count = since === null ? null : await countFailedDeliveries(services, member.business.id, endpoint.id as WebhookId, since);
+  const count = since === null ? null : await countFailedDeliveries(services, member.business.id, endpoint.id, since);
   const content: Child =
     since === null || count === null ? (
       <RecoveryForm path={path} typed={typed} />
@@ -510,13 +506,13 @@ const renderRecovery = async (request: PortalRequest, endpoint: Endpoint): Promi
   });
 };
 
-const handleTestEndpoint = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
+const handleTestEndpoint = async (request: PortalFormRequest, { id }: Endpoint): Promise<Response> => {
   const tested = await testEndpoint(request.services, request.member.business.id, id);
   if (tested.ok) return renderEndpoint(request, id, undefined, tested.value);
   return tested.code === "not_found" ? notFoundPage(request) : renderEndpoint(request, id, toFormError(tested));
 };
 
-const handleRecoverEndpoint = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
+const handleRecoverEndpoint = async (request: PortalFormRequest, { id }: Endpoint): Promise<Response> => {
   const since = parsePastInstant(request.form.get("since"), request.now);
   if (since === null) return notFoundPage(request);
   const recovered = await recoverEndpoint(request.services, request.member.business.id, id, since);
@@ -528,28 +524,28 @@ const handleExportAttempts = async (request: PortalFormRequest, id: WebhookId): 
   return figures === null ? notFoundPage(request) : exportChart(request, attemptsChart, figures, id);
 };
 
-const handleChangeStatus = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
+const handleChangeStatus = async (request: PortalFormRequest, { id }: Endpoint): Promise<Response> => {
   const status = request.form.get("status") === "disabled" ? "disabled" : "enabled";
   const changed = await updateWebhook(request.services, request.member, id, { status });
   return changed.ok ? redirectTo(request, pathOf(id), "saved") : notFoundPage(request);
 };
 
-const handleRevealSecret = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
+const handleRevealSecret = async (request: PortalFormRequest, { id }: Endpoint): Promise<Response> => {
   const revealed = await revealWebhookSecret(request.services, request.member, id);
   return revealed.ok ? renderEndpointSecret(request, id, revealed.value.secret) : notFoundPage(request);
 };
 
-const handleRotateSecret = async (request: PortalFormRequest, endpoint: Endpoint, id: WebhookId): Promise<Response> => {
+const handleRotateSecret = async (request: PortalFormRequest, { id, secretHint }: Endpoint): Promise<Response> => {
   // A second submission would rotate the secret again, and the secret that receivers still use would stop working. The event sequence
   // compares the hint again, because two submissions can arrive at the same time.
   const replacedHint = request.form.get("hint") ?? "";
-  if (endpoint.secretHint !== replacedHint) return renderEndpointSecret(request, id, null);
+  if (secretHint !== replacedHint) return renderEndpointSecret(request, id, null);
   const rotated = await rotateWebhookSecret(request.services, request.member, id, { replacedHint });
   if (rotated.ok) return renderEndpointSecret(request, id, rotated.value.secret);
   return rotated.code === "not_found" ? notFoundPage(request) : renderEndpointSecret(request, id, null);
 };
 
-const handleDeleteEndpoint = async (request: PortalFormRequest, _: Endpoint, id: WebhookId): Promise<Response> => {
+const handleDeleteEndpoint = async (request: PortalFormRequest, { id }: Endpoint): Promise<Response> => {
   const removed = await deleteWebhook(request.services, request.member, id);
   return removed.ok ? redirectTo(request, listPath, "removed") : notFoundPage(request);
 };
@@ -559,7 +555,7 @@ const ownerOptions = { ownerOnly: true } as const;
 
 export const registerEndpointRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/webhooks/:id", authenticatedPage(withId(parseWebhookId, renderEndpoint)));
-  pages.get("/webhooks/:id/edit", authenticatedPage(withEndpoint((request: PortalRequest, endpoint) => renderEdit(request, endpoint))));
+  pages.get("/webhooks/:id/edit", authenticatedPage(withEndpoint(renderEdit)));
   pages.get("/webhooks/:id/recover", authenticatedPage(withEndpoint(renderRecovery)));
   pages.get("/webhooks/:id/rotate", confirmationPage("owner", withEndpoint(renderRotation)));
   pages.get("/webhooks/:id/remove", confirmationPage("owner", withEndpoint(renderRemoval)));
