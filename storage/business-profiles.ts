@@ -4,6 +4,7 @@ import type { BusinessProfileChange } from "../core/accounts/profile.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
+import { allOf, isDifferent } from "./query.ts";
 import { businesses } from "./schema.ts";
 
 /** Returns the account of a business, or null if the business is unknown. */
@@ -18,9 +19,11 @@ export const findBusinessAccount = (db: Database, id: BusinessId) => {
 
 export type BusinessAccount = Found<typeof findBusinessAccount>;
 
-/** Changes only the fields that are given. */
-export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) =>
-  db
+/** Changes only the fields that are given. Changes no row if it already has these values. */
+export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) => {
+  const values = { ...change, ...(emitsIssued !== undefined && { emitCertificateIssued: emitsIssued }) };
+  return db
     .update(businesses)
-    .set({ ...change, ...(emitsIssued !== undefined && { emitCertificateIssued: emitsIssued }) })
-    .where(eq(businesses.id, id));
+    .set(values)
+    .where(allOf(eq(businesses.id, id), isDifferent(businesses, values)));
+};

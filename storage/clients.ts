@@ -1,10 +1,11 @@
 // A business's clients. Public pages and scripts identify the business by a client ID.
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { ownerIfBelowLimit } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
+import { allOf, isDifferent } from "./query.ts";
 import { clients } from "./schema.ts";
 
 const { id, name, environment, createdAt, returnUrls, requireOrigin } = clients;
@@ -29,11 +30,15 @@ export const listClientsByBusiness = (db: Database, businessId: BusinessId): Loo
     ([rows]) => rows,
   );
 
-const isOwnClient = (businessId: BusinessId, clientId: ClientId) => and(eq(id, clientId), eq(clients.businessId, businessId));
+const isOwnClient = (businessId: BusinessId, clientId: ClientId) => allOf(eq(id, clientId), eq(clients.businessId, businessId));
 
 /** Finds a client of the business. Returns null if the client does not exist or belongs to another business. */
 export const findOwnClient = async (db: Database, businessId: BusinessId, clientId: ClientId): Promise<Client | null> =>
   (await db.select(listedFields).from(clients).where(isOwnClient(businessId, clientId)).get()) ?? null;
 
+/** Changes only the settings that are given. Changes no row if it already has these values. */
 export const updateClient = (db: Database, businessId: BusinessId, clientId: ClientId, settings: Partial<ClientSettings>) =>
-  db.update(clients).set(settings).where(isOwnClient(businessId, clientId));
+  db
+    .update(clients)
+    .set(settings)
+    .where(allOf(isOwnClient(businessId, clientId), isDifferent(clients, settings)));

@@ -1,5 +1,5 @@
 // Conditions, lists and subqueries that the queries of the storage layer share.
-import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
+import { and, count, exists, getColumns, getColumnTable, getTableName, notExists, or, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
 /** An SQL condition. Code outside the storage layer passes it on without looking inside. */
@@ -27,6 +27,13 @@ export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
 /** Sorts rows at random. The database reads all rows that match, even if a limit returns only some. */
 export const inRandomOrder = sql`random()`;
+
+/** Builds a condition that is true if a column of the row differs from its new value. Leaves out undefined values. */
+export const isDifferent = (table: SQLiteTable, values: object): SQL => {
+  const columns: Readonly<Record<string, Column>> = getColumns(table);
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return or(...given.map(([key, value]) => sql`${columns[key]} is not ${sql.param(value, columns[key])}`)) as SQL;
+};
 
 /** Binds a list as one value for `inArray`, because D1 binds at most 100 values per statement. */
 export const jsonList = (values: readonly (string | number)[]): SQL => sql`(select value from json_each(${JSON.stringify(values)}))`;

@@ -75,6 +75,17 @@ describe("GET and PATCH /v1/business/portal", () => {
     expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "business.profile_changed")).toHaveLength(2);
   });
 
+  test("records one change when two requests set the same values at the same time", async () => {
+    const countChanges = async (): Promise<number> =>
+      (await listAuditEntryTypes(owner.id)).filter((type) => type === "business.profile_changed").length;
+    const before = await countChanges();
+    const details = { contact_email: "twice@fresh-roofs.example", contact_phone: null, retention_years: 3, emit_certificate_issued: false };
+    const responses = await Promise.all(Array.from({ length: 5 }, () => change(details)));
+    expect(responses.map(describeOutcome)).toEqual(Array(5).fill("200 ok"));
+    expect((await callPortal(owner, "GET", "")).body.data.business).toMatchObject(details);
+    expect((await countChanges()) - before).toBe(1);
+  });
+
   test("changes nothing and records nothing when the values are the same", async () => {
     await change({ contact_email: "privacy@fresh-roofs.example" });
     const before = await readDatabaseContents();

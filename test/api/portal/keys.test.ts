@@ -198,6 +198,18 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
     ]);
   });
 
+  test("records one change when requests set the same values at the same time", async () => {
+    const before = (await listAuditEntryTypes(world.acme.id)).length;
+    const settings = { return_urls: [`${origin}/at-once`], require_origin: true };
+    await Promise.all(Array.from({ length: 5 }, () => callPortal(acmeOwner, "PATCH", buildPath(), settings)));
+    expect(await readListedClient()).toMatchObject(settings);
+    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual([
+      "client.return_urls_changed",
+      "client.require_origin_changed",
+    ]);
+    await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: [], require_origin: false });
+  });
+
   test.each([
     ["nothing to change", {}],
     ["only null", { return_urls: null, require_origin: null }],

@@ -3,6 +3,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import { parseProfileChange, type BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { updateBusinessProfile, type BusinessAccount } from "../../../storage/business-profiles.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
 import type { PhoneNumbers, WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { getAccount } from "./get-account.ts";
@@ -23,6 +24,7 @@ export const updateAccount = async (
   if (changed.length === 0) return ok(before);
   const { id } = member.business;
   const action = { type: "business.profile_changed", entityType: "business", entityId: id, payload: { changed } } as const;
-  await commitWithAudit(services, member, [updateBusinessProfile(getBusinessDatabase(services, member), id, change.value)], action);
+  const statement = updateBusinessProfile(getBusinessDatabase(services, member), id, change.value);
+  await commitWithAudit(services, member, [statement], action, { onlyIf: hasPreviousChange() });
   return ok(await getAccount(services, member));
 };

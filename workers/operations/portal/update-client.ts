@@ -10,6 +10,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { GrantingClient } from "../../../core/shares/grant.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { findOwnClient, updateClient as updateStoredClient, type Client, type ClientSettings } from "../../../storage/clients.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 
@@ -80,6 +81,9 @@ export const updateClient = async (
   };
   const updated = { ...client, ...settings };
   const actions = listChanges(client, updated);
-  if (actions.length > 0) await commitWithAudit(services, member, [updateStoredClient(db, business.id, clientId, settings)], actions);
+  if (actions.length > 0) {
+    const statement = updateStoredClient(db, business.id, clientId, settings);
+    await commitWithAudit(services, member, [statement], actions, { onlyIf: hasPreviousChange() });
+  }
   return ok(updated);
 };
