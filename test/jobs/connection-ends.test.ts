@@ -98,7 +98,7 @@ describe("an expiring connection", () => {
       await connectClient(session);
       ids.push((await call("/v1/me/agent-tokens", { headers: session })).body.data.agent_tokens[0].id);
     }
-    const { vault } = await getPlatform(env as unknown as Env);
+    const { vault } = await getPlatform(env);
     const found = new Set<string>();
     // Each run reads one of the two connections at random, so a hundred runs are enough.
     for (let run = 0; run < 100 && found.size < 2; run += 1) {
