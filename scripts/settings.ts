@@ -89,7 +89,7 @@ export interface LocalSettings {
 }
 
 const overridablePattern =
-  /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|OTLP_|TRACE_|MCP_MODERN)/;
+  /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SUPPORT_|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|OTLP_|TRACE_|MCP_MODERN)/;
 
 /** Builds the settings of a local service on these ports. */
 export const buildLocalSettings = ({
@@ -121,6 +121,7 @@ export const buildLocalSettings = ({
       MCP_URL: `${origin}/mcp`,
       APP_URL: origin,
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
+      SUPPORT_EMAIL: vars.SUPPORT_EMAIL ?? "support@svc.example",
       SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // with this setting, the service serves security.txt
       DEV_FETCH_ALLOW: allow,
       // The landing page shows these values.

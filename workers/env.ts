@@ -87,6 +87,8 @@ export interface Config extends ProofSettings {
   readonly metricsQuery: MetricsQuerySettings | null;
   /** Where to send traces. Null if the deployment records none. */
   readonly traces: TraceSettings | null;
+  /** The address at which businesses and people can reach the operator. Pages and emails show it. Null if not set. */
+  readonly supportEmail: string | null;
   /** Contact for vulnerability reports: a mailto:, https: or tel: URL (RFC 9116). Null if not set. */
   readonly securityContact: string | null;
   /** SHA-256 of the operator token in hex. Null disables the operator routes. */
@@ -429,6 +431,7 @@ export const loadConfig = (env: Env): Config => {
       development,
       faults,
     ),
+    supportEmail: text("SUPPORT_EMAIL", isEmailAddress, "") || null,
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,
     adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/i.test(value), "").toLowerCase() || null,
     alertEmail: text("ALERT_EMAIL", isEmailAddress, "") || null,

@@ -14,6 +14,8 @@ export interface LayoutContext {
   readonly messages: MailMessages;
   /** The base URL of the app and the portal. */
   readonly appUrl: string;
+  /** The operator's address for questions, in the footer of every email. Null if there is none. */
+  readonly supportEmail: string | null;
 }
 
 type Values = Readonly<Record<string, MailSpan>>;
@@ -40,13 +42,14 @@ const action = ({ action: label, hint }: { readonly action: string; readonly hin
 });
 
 /** The functions and values that layouts use, for the language of the email. */
-const createLayoutTools = ({ language, messages, appUrl }: LayoutContext) => {
+const createLayoutTools = ({ language, messages, appUrl, supportEmail }: LayoutContext) => {
   const { facts: labels, byEndOf, moreRecipients, reasons } = messages;
   const formatDay = (at: Instant): string => formatDate(language, at);
   return {
     language,
     reasons,
     appUrl,
+    supportEmail,
     formatDay,
     formatTime: (at: Instant): string => formatMinute(language, at),
     formatGroups: (groups: readonly FieldGroup[]): string => capitalize(language, formatFieldGroups(language, groups)),
@@ -333,7 +336,7 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
     ],
     footer: [paragraph(reasons.owner)],
   }),
-  client_limit_near: ({ clientId, until }, text, { createFacts, formatTime, reasons, appUrl }) => ({
+  client_limit_near: ({ clientId, until }, text, { createFacts, formatTime, reasons, appUrl, supportEmail }) => ({
     subject: text.subject,
     lines: [
       paragraph(text.intro),
@@ -341,7 +344,11 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
       paragraph(text.over),
       action(text, `${appUrl}/portal/keys`),
     ],
-    footer: [heading(text.moreTitle, text.more), heading(text.wrongTitle, text.wrong), paragraph(reasons.owner)],
+    footer: [
+      ...(supportEmail === null ? [] : [heading(text.moreTitle, text.more, { support: supportEmail })]),
+      heading(text.wrongTitle, text.wrong),
+      paragraph(reasons.owner),
+    ],
   }),
   owner_digest: ({ kind, count, since, earliestCeaseBy }, digest, { createFacts, formatTime, language, reasons, appUrl }) => {
     const text = digest[kind];
@@ -359,6 +366,10 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
 };
 
 export const layOutMail = ({ template, data }: TemplatedMail, context: LayoutContext): MailContent => {
+  const { messages, supportEmail } = context;
   const layout = layouts[template] as Layout<MailTemplate>;
-  return layout(data as MailData[MailTemplate], context.messages[template], createLayoutTools(context));
+  const content = layout(data as MailData[MailTemplate], messages[template], createLayoutTools(context));
+  return supportEmail === null
+    ? content
+    : { ...content, footer: [...content.footer, paragraph(messages.questions, { support: supportEmail })] };
 };

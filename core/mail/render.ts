@@ -3,13 +3,16 @@
 import { en, type MailMessages } from "./i18n/en.ts";
 import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";
-import { layOutMail } from "./layouts.ts";
+import { layOutMail, type LayoutContext } from "./layouts.ts";
 import type { MailContent } from "./message.ts";
 import type { Language } from "../language.ts";
 import type { TemplatedMail } from "./templates.ts";
 
 const messagesByLanguage: Readonly<Record<Language, MailMessages>> = { en, es, "fr-CA": frCa };
 
-/** Renders the email. `appUrl` is the base URL of the app and the portal, for links to their pages. */
-export const renderMail = (language: Language, mail: TemplatedMail, appUrl: string): MailContent =>
-  layOutMail(mail, { language, messages: messagesByLanguage[language], appUrl });
+/** Renders the email with links to the pages of this deployment and its support address. */
+export const renderMail = (
+  language: Language,
+  mail: TemplatedMail,
+  deployment: Pick<LayoutContext, "appUrl" | "supportEmail">,
+): MailContent => layOutMail(mail, { language, messages: messagesByLanguage[language], ...deployment });

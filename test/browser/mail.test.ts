@@ -21,7 +21,7 @@ afterAll(() => browser.close());
 const renderHtml = (language: Language, mail: TemplatedMail): string =>
   composeMail(
     { id: "id", to: "pat@example.com", from: "no-reply@example.com", language },
-    renderMail(language, mail, "https://app.example.com"),
+    renderMail(language, mail, { appUrl: "https://app.example.com", supportEmail: "support@svc.example" }),
   ).html;
 
 /** Light and dark mode, each at 600, 390 and 320 pixels. Most rules are checked only in the first window. */

@@ -9,7 +9,7 @@ import { grantShare, signInPerson } from "../support/sharing.ts";
 import type { TestResponse } from "../support/world.ts";
 
 const linkOf = (mail: TemplatedMail): string => {
-  const line = renderMail("en", mail, "").lines.find(({ kind }) => kind === "action");
+  const line = renderMail("en", mail, { appUrl: "", supportEmail: null }).lines.find(({ kind }) => kind === "action");
   return line?.kind === "action" ? line.link : "no link";
 };
 

@@ -17,7 +17,9 @@ const dayMs = 24 * 60 * 60_000;
 const { free } = world.examples;
 const checkout = "/portal/billing/checkout";
 const clerkEmail = "clerk@checkout-pages.example";
+const supportEmail = "support@svc.example";
 const withoutBilling = { STRIPE_SECRET_KEY: "", STRIPE_WEBHOOK_SECRET: "", STRIPE_PRICE_BUSINESS: "", STRIPE_PRICE_WHITE_GLOVE: "" };
+const withoutBillingWithSupport = { ...withoutBilling, SUPPORT_EMAIL: supportEmail };
 
 let owner: Member;
 let clerk: Member;
@@ -52,6 +54,9 @@ const createUnpaidCustomer = async (): Promise<ReturnType<typeof createCustomer>
   return customer;
 };
 
+const hasSupportLink = (page: ReadPage): boolean =>
+  listElements(page.document).some(({ attribs }) => attribs.href === `mailto:${supportEmail}`);
+
 const hasCheckoutLink = (page: ReadPage): boolean =>
   listElements(page.document).some(({ attribs }) => attribs.href?.endsWith("/billing/checkout"));
 
@@ -82,11 +87,12 @@ describe("an account suspended for a missing payment", () => {
     expect(calls).toEqual([]);
   });
 
-  test("tells owners to contact us on a deployment without billing", async () => {
+  test("tells owners whom to email on a deployment without billing", async () => {
     await createUnpaidCustomer();
-    const page = await read("/portal", { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));
+    const page = await read("/portal", { headers: { cookie: owner.cookie } }, createServiceCall(withoutBillingWithSupport));
     expect([page.status, hasCheckoutLink(page)]).toEqual([402, false]);
-    expect(getPageText(page)).toContain("To pay and reactivate your account, contact us.");
+    expect(getPageText(page)).toContain(`To pay and reactivate your account, email ${supportEmail}.`);
+    expect(hasSupportLink(page)).toBe(true);
     expect(getPageText(page)).not.toContain("Pay now");
   });
 
@@ -132,7 +138,7 @@ describe("a refused checkout", () => {
     const failedPage = await from("same-origin", owner);
     expect([failedPage.status, getPageText(failedPage)]).toEqual([503, expect.stringContaining("The payment provider isn’t responding.")]);
     const unsold = await read(checkout, { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));
-    expect([unsold.status, getPageText(unsold)]).toEqual([404, expect.stringContaining("To change your plan, contact us.")]);
+    expect([unsold.status, getPageText(unsold)]).toEqual([404, expect.stringContaining("You can’t change your plan in the portal.")]);
     expect(await readDatabaseContents()).toEqual(before);
   });
 
@@ -152,12 +158,21 @@ describe("a refused checkout", () => {
     expect([await open(roofer, checkout), await open(roofer, checkout)]).toEqual([303, 429]);
   });
 
-  test("is not offered on a deployment without billing, where the page asks a past-due account to contact us", async () => {
+  test("is not offered on a deployment without billing, where the page gives a past-due account the support address", async () => {
     await setStatus("past_due");
     for (const path of ["/portal", "/portal/billing"]) {
+      const page = await read(path, { headers: { cookie: owner.cookie } }, createServiceCall(withoutBillingWithSupport));
+      expect([page.status, hasCheckoutLink(page)]).toEqual([200, false]);
+      expect(getPageText(page)).toContain(`To pay, email ${supportEmail}.`);
+    }
+  });
+
+  test("is not offered on a deployment without billing and without a support address, where no page mentions one", async () => {
+    await setStatus("past_due");
+    for (const path of ["/portal", "/portal/billing", "/portal/settings"]) {
       const page = await read(path, { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));
       expect([page.status, hasCheckoutLink(page)]).toEqual([200, false]);
-      expect(getPageText(page)).toContain("To pay, contact us.");
+      expect(getPageText(page)).not.toMatch(/contact us|, email|\{support\}/i);
     }
   });
 
@@ -166,10 +181,25 @@ describe("a refused checkout", () => {
   });
 });
 
+test("names the support address where a plan cannot be changed, an account was suspended, and on the settings page", async () => {
+  await env.DB.prepare("UPDATE businesses SET plan = 'enterprise' WHERE id = ?").bind(free.id).run();
+  const service = createServiceCall({ SUPPORT_EMAIL: supportEmail });
+  const open = (path: string) => read(path, { headers: { cookie: owner.cookie } }, service);
+  const [billing, settings] = [await open("/portal/billing"), await open("/portal/settings")];
+  expect(getPageText(billing)).toContain(`To change your plan, email ${supportEmail}.`);
+  await setStatus("suspended");
+  const suspended = await open("/portal");
+  expect(getPageText(suspended)).toContain(`To find out why, email ${supportEmail}.`);
+  expect([billing, settings, suspended].map(hasSupportLink)).toEqual([true, true, true]);
+});
+
 test("is offered for the Enterprise plan only if the provider bills it, because a checkout would replace it with Business", async () => {
   await env.DB.prepare("UPDATE businesses SET plan = 'enterprise' WHERE id = ?").bind(free.id).run();
   const agreed = await openPage(owner, "/portal/billing");
-  expect([hasCheckoutLink(agreed), getPageText(agreed)]).toEqual([false, expect.stringContaining("To change your plan, contact us.")]);
+  expect([hasCheckoutLink(agreed), getPageText(agreed)]).toEqual([
+    false,
+    expect.stringContaining("You can’t change your plan in the portal."),
+  ]);
   expect((await sendProviderEvent(createCustomer(free.id, "enterprise").checkout(0))).status).toBe(200);
   const billed = await openPage(owner, "/portal/billing");
   expect([hasCheckoutLink(billed), getPageText(billed)]).toEqual([true, expect.stringContaining("Manage subscription")]);

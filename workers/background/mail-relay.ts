@@ -23,7 +23,7 @@ const attemptSend = async (platform: Platform, due: DueMail, now: Instant): Prom
   if (due.giveUpAt <= now) return "expired";
   const { config, mailer } = platform;
   const envelope = { id: due.id, to: mail.to, from: config.mail.from, language: mail.language };
-  return mailer.send(composeMail(envelope, renderMail(mail.language, mail, config.appUrl)));
+  return mailer.send(composeMail(envelope, renderMail(mail.language, mail, config)));
 };
 
 const deliverMail = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {

@@ -19,7 +19,7 @@ export const en = {
     earliestDeadline: "Earliest deadline",
     endpoint: "Endpoint",
     expires: "Expires",
-    failedAttempts: "Failed attempts in a row",
+    failedAttempts: "Failures in a row",
     failingSince: "Failing since",
     identity: "Identity",
     nextCheck: "Next check",
@@ -44,6 +44,7 @@ export const en = {
     account: "You’re receiving this because this address belongs to your svc account.",
     owner: "You’re receiving this because you own a business account on svc or are its contact.",
   },
+  questions: "Questions about svc? Email {support}.",
 
   login_code: {
     subject: "Your sign-in code",
@@ -286,7 +287,7 @@ export const en = {
     action: "View your API keys",
     hint: "Submissions that your server sends with an API key don’t count.",
     moreTitle: "Need a higher limit?",
-    more: "Contact us to raise it.",
+    more: "Email {support} to raise it.",
     wrongTitle: "More submissions than you expected?",
     wrong: "Someone else may be sending submissions with your client ID.",
   },

@@ -44,6 +44,7 @@ export const es: MailMessages = {
     account: "Recibe este correo porque esta dirección pertenece a su cuenta de svc.",
     owner: "Recibe este correo porque es propietario o contacto de una cuenta de empresa en svc.",
   },
+  questions: "¿Tiene preguntas sobre svc? Escriba a {support}.",
 
   login_code: {
     subject: "Su código para iniciar sesión",
@@ -289,7 +290,7 @@ export const es: MailMessages = {
     action: "Ver sus claves de API",
     hint: "Los envíos que su servidor hace con una clave de API no cuentan.",
     moreTitle: "¿Necesita un límite más alto?",
-    more: "Comuníquese con nosotros para aumentarlo.",
+    more: "Escriba a {support} para aumentarlo.",
     wrongTitle: "¿Hay más envíos de los que esperaba?",
     wrong: "Es posible que alguien esté haciendo envíos con su ID de cliente.",
   },

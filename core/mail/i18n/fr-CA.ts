@@ -44,6 +44,7 @@ export const frCa: MailMessages = {
     account: "Vous recevez ce courriel parce que cette adresse appartient à votre compte svc.",
     owner: "Vous recevez ce courriel parce que vous êtes propriétaire ou personne-ressource d’un compte d’entreprise sur svc.",
   },
+  questions: "Des questions sur svc? Écrivez à {support}.",
 
   login_code: {
     subject: "Votre code de connexion",
@@ -295,7 +296,7 @@ export const frCa: MailMessages = {
     action: "Voir vos clés d’API",
     hint: "Les envois que votre serveur fait avec une clé d’API ne comptent pas.",
     moreTitle: "Il vous faut une limite plus élevée?",
-    more: "Communiquez avec nous pour la faire augmenter.",
+    more: "Écrivez à {support} pour la faire augmenter.",
     wrongTitle: "Plus d’envois que prévu?",
     wrong: "Quelqu’un fait peut-être des envois avec votre ID client.",
   },

@@ -10,15 +10,16 @@ import { languages, type Language } from "../../../core/language.ts";
 import { mailLifetimeMs, type TemplatedMail } from "../../../core/mail/templates.ts";
 import { sampleMails as mails } from "../../support/sample-mails.ts";
 
-const appUrl = "https://app.example.com";
+const deployment = { appUrl: "https://app.example.com", supportEmail: null };
+const supportEmail = "support@svc.example";
 const cases = languages.flatMap((language) => Object.values(mails).map((mail) => ({ language, template: mail.template, mail })));
 
 /** Catalog keys whose text is the same word in English and another language. */
 const sameInBoth = new Set(["facts.endpoint", "facts.token"]);
 
 const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" as Language };
-const composeMessage = (language: Language, mail: TemplatedMail) =>
-  composeMail({ ...envelope, language }, renderMail(language, mail, appUrl));
+const composeMessage = (language: Language, mail: TemplatedMail, settings: Parameters<typeof renderMail>[2] = deployment) =>
+  composeMail({ ...envelope, language }, renderMail(language, mail, settings));
 const extractLinks = (text: string): readonly string[] => [...new Set(text.match(/https?:[^\s"<]+/g))];
 
 describe("every mail in every language", () => {
@@ -45,7 +46,7 @@ describe("every mail in every language", () => {
   });
 
   test.each(cases)("has the heading, one button at most, and a preview in $template in $language", ({ language, mail }) => {
-    const content = renderMail(language, mail, appUrl);
+    const content = renderMail(language, mail, deployment);
     const { html } = composeMessage(language, mail);
     expect(html.match(/<h1\b[^>]*>([^<]+)<\/h1>/)?.[1]).toBe(content.subject);
     expect(content.lines.filter(({ kind }) => kind === "action").length).toBeLessThanOrEqual(1);
@@ -70,6 +71,14 @@ describe("every mail in every language", () => {
       expect(subject).not.toMatch(/\d/); // lock screens show the subject, so it must not contain the code
     },
   );
+
+  test.each(cases)("ends with the support address in $template in $language, if the deployment has one", ({ language, mail }) => {
+    const { text, html } = composeMessage(language, mail, { ...deployment, supportEmail });
+    expect(text.trimEnd().split("\n\n").at(-1)).toContain("svc? ");
+    expect(text.trimEnd().endsWith(`${supportEmail}.`)).toBe(true);
+    expect(html).toContain(supportEmail);
+    for (const body of Object.values(composeMessage(language, mail))) expect(body).not.toMatch(/support@|svc\? /);
+  });
 
   test("renders different text in each language", () => {
     for (const mail of Object.values(mails)) expect(new Set(languages.map((language) => composeMessage(language, mail).text)).size).toBe(3);
@@ -201,7 +210,7 @@ describe("an address or a subject that could carry a header", () => {
     "",
   ];
   test.each(addresses)("throws for the address %j", (address) => {
-    const content = renderMail("en", mails.login_code, appUrl);
+    const content = renderMail("en", mails.login_code, deployment);
     expect(() => composeMail({ ...envelope, to: address }, content)).toThrow("must be one mailbox");
     expect(() => composeMail({ ...envelope, from: address }, content)).toThrow("must be one mailbox");
   });

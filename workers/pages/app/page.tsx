@@ -14,6 +14,8 @@ import {
   FormattedMessage,
   IconList,
   Monogram,
+  toMailtoUrl,
+  usePageContext,
 } from "../shared/components.tsx";
 import { ActionLink, NoticeCard } from "../shared/notice-pages.tsx";
 import { FlashBanner, NavigationList } from "../shared/signed-in-components.tsx";
@@ -43,13 +45,17 @@ const SignOutButton: FC = () => (
 );
 
 const AppFooter: FC = () => {
-  const { messages, email } = useAppRequest();
+  const { messages, email, services } = useAppRequest();
+  const { supportEmail } = services.config;
   return (
     <>
       <span>
         <FormattedMessage text={messages.signedInAs} parts={{ email: <VerbatimText text={email} /> }} />
       </span>
-      <a href="/c/format">{messages.howItWorks}</a>
+      <span class="row">
+        <a href="/c/format">{messages.howItWorks}</a>
+        {supportEmail !== null && <a href={toMailtoUrl(supportEmail)}>{usePageContext().messages.front.support}</a>}
+      </span>
     </>
   );
 };

@@ -15,6 +15,7 @@ import {
   Timestamp,
   VerbatimText,
   formatMessage,
+  toMailtoUrl,
   usePageContext,
   withLanguage,
   type PageContext,
@@ -312,6 +313,7 @@ const ResourceLinks: FC<{ landing: LandingContext }> = ({ landing }) => {
       <span class="row">
         <a href={`${getApiOrigin(landing)}/docs`}>{front.documentation}</a>
         <a href={withLanguage(`${config.verifyUrl}/c/format`, selectedLanguage)}>{format.title}</a>
+        {config.supportEmail !== null && <a href={toMailtoUrl(config.supportEmail)}>{front.support}</a>}
         {config.securityContact !== null && <a href={`${getApiOrigin(landing)}/.well-known/security.txt`}>{front.security}</a>}
       </span>
       <span translate="no">{productName}</span>

@@ -24,6 +24,7 @@ import {
   usePortalRequest,
   messages,
   FormErrorMessage,
+  SupportSentence,
 } from "./components.tsx";
 import { inactiveAccountPage, renderMemberPage } from "./page.tsx";
 import { checkAccountLimit } from "../shared/form-handlers.ts";
@@ -67,10 +68,22 @@ const UsageTotals: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
 
 type PaymentAccess = Awaited<ReturnType<typeof getBilling>>["paymentAccess"];
 
-const getPaymentRestriction = (code: Exclude<PaymentAccess, { readonly ok: true }>["code"]): string => {
+type PaymentRestriction = Exclude<PaymentAccess, { readonly ok: true }>["code"];
+
+const getPaymentRestriction = (code: PaymentRestriction): string => {
   if (code === "owner_required") return messages.ownersOnly;
   return code === "business_suspended" ? billingMessages.byUs : billingMessages.notSold;
 };
+
+/** Says why the member cannot open the provider's page, and whom to ask instead. */
+const PaymentRestrictionNote: FC<{ code: PaymentRestriction }> = ({ code }) => (
+  <span>
+    {getPaymentRestriction(code)}
+    {code !== "owner_required" && (
+      <SupportSentence text={code === "business_suspended" ? messages.support.reason : messages.support.plan} />
+    )}
+  </span>
+);
 
 /**
  * Returns true if the Enterprise plan is not paid through the provider. Such a business must not be led to the provider, where it could
@@ -87,7 +100,10 @@ const PlansCard: FC<{ current: BusinessAccount["plan"] }> = ({ current }) => (
           <Icon name="credit-card" class="quiet" />
           <div>
             <strong>{billingMessages.plans[plan]}</strong>
-            <small class="quiet">{billingMessages.covers[plan]}</small>
+            <small class="quiet">
+              {billingMessages.covers[plan]}
+              {plan === "enterprise" && current !== plan && <SupportSentence text={messages.support.enterprise} />}
+            </small>
           </div>
           {plan === current && <StatusLabel tone="good" icon="check" text={billingMessages.current} />}
         </li>
@@ -117,7 +133,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
             end={<BusinessStatusLabel status={status} />}
             footer={
               isPaidByAgreement(plan, paymentAccess) ? (
-                billingMessages.notSold
+                <PaymentRestrictionNote code="not_found" />
               ) : paymentAccess.ok ? (
                 <>
                   <span>{billingMessages.leaves}</span>
@@ -128,7 +144,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
                   />
                 </>
               ) : (
-                getPaymentRestriction(paymentAccess.code)
+                <PaymentRestrictionNote code={paymentAccess.code} />
               )
             }
           >

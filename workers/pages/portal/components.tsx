@@ -14,10 +14,12 @@ import { toIso, type Instant } from "../../../core/time.ts";
 import {
   CopyButton,
   FieldError,
+  FormattedMessage,
   formatDay,
   formatMessage,
   formatNumber,
   createPageContext,
+  EmailLink,
   EmptyState,
   Icon,
   StatusBadge,
@@ -232,6 +234,17 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon
 
 interface CardProps {
   readonly id: string;
+/** A sentence with the support address of this deployment, after another sentence. Renders nothing if there is no such address. */
+export const SupportSentence: FC<{ text: string }> = ({ text }) => {
+  const { supportEmail } = usePortalRequest().services.config;
+  return supportEmail === null ? null : (
+    <>
+      {" "}
+      <FormattedMessage text={text} parts={{ support: <EmailLink address={supportEmail} /> }} />
+    </>
+  );
+};
+
   readonly title: string;
   readonly note?: Child;
   readonly end?: Child;

@@ -11,7 +11,16 @@ import { EmptyCard, Notice, Timestamp } from "../shared/components.tsx";
 import { FlashBanner, SecretSection } from "../shared/signed-in-components.tsx";
 import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
 import { ButtonLink } from "../shared/form-fields.tsx";
-import { checkoutPath, FormContext, formatCopyLabel, language, Link, PortalRequestProvider, messages } from "./components.tsx";
+import {
+  checkoutPath,
+  FormContext,
+  formatCopyLabel,
+  language,
+  Link,
+  PortalRequestProvider,
+  messages,
+  SupportSentence,
+} from "./components.tsx";
 import type { Tab } from "./navigation.ts";
 import { Shell, type Breadcrumb } from "./shell.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
@@ -90,7 +99,10 @@ export const renderMemberPage = (
             title={messages.pastDueTitle}
             action={canPay && <Link class="btn primary" to={checkoutPath} text={messages.payNow} />}
           >
-            <p>{canPay ? messages.pastDueBand : member.role === "owner" ? messages.pastDueBandOffline : messages.pastDueBandMember}</p>
+            <p>
+              {canPay || member.role === "owner" ? messages.pastDueBand : messages.pastDueBandMember}
+              {!canPay && member.role === "owner" && <SupportSentence text={messages.support.pay} />}
+            </p>
           </Notice>
         )}
         <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
@@ -125,7 +137,7 @@ const inactiveAccountIcons = { pending: "clock", suspended: "lock", unpaid: "cre
 
 /**
  * Renders the page for a pending, suspended or closed account. It shows no account data. If the account is suspended for nonpayment,
- * owners get a link to checkout. On a deployment without billing, the page asks them to contact us.
+ * owners get a link to checkout. On a deployment without billing, the page shows the support address instead, if there is one.
  */
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;
@@ -134,8 +146,8 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
     business.status === "pending" || business.status === "closed" ? business.status : unpaidSince === null ? "suspended" : "unpaid";
   const { title, heading, advice } = messages.closed[kind];
   const canPay = role === "owner" && request.services.paymentProvider !== null;
-  const payAdvice =
-    request.services.paymentProvider === null ? messages.closed.unpaidOffline : canPay ? advice : `${advice} ${messages.ownersOnly}`;
+  const isOffline = request.services.paymentProvider === null;
+  const unpaidAdvice = isOffline ? messages.closed.unpaidOffline : canPay ? advice : `${advice} ${messages.ownersOnly}`;
   return renderMemberPage(request, {
     tab: null,
     title,
@@ -150,7 +162,13 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
       <EmptyCard
         icon={inactiveAccountIcons[kind]}
         title={heading}
-        advice={kind === "unpaid" ? payAdvice : advice}
+        advice={
+          <>
+            {kind === "unpaid" ? unpaidAdvice : advice}
+            {kind === "suspended" && <SupportSentence text={messages.support.reason} />}
+            {kind === "unpaid" && isOffline && <SupportSentence text={messages.support.reactivate} />}
+          </>
+        }
         action={
           kind === "unpaid" && canPay ? (
             <Link class="btn primary" to={checkoutPath} text={messages.payNow} />

@@ -6,8 +6,19 @@ import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getSettings } from "../../operations/portal/get-settings.ts";
 import { updateAccount } from "../../operations/portal/update-account.ts";
-import { FormattedMessage, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
-import { Card, CheckboxField, Field, FormCard, FormErrorMessage, Link, RadioFields, language, messages } from "./components.tsx";
+import { FormattedMessage, Icon, Monogram, VerbatimText, formatMessage, toMailtoUrl } from "../shared/components.tsx";
+import {
+  Card,
+  CheckboxField,
+  Field,
+  FormCard,
+  FormErrorMessage,
+  Link,
+  RadioFields,
+  language,
+  messages,
+  usePortalRequest,
+} from "./components.tsx";
 import { listCountryNames } from "../shared/country-names.ts";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -86,6 +97,7 @@ const Preview: FC<{ account: BusinessAccount; phone: string | null; domain: stri
 
 const DangerZone: FC<{ name: string }> = ({ name }) => {
   const { danger } = settingsMessages;
+  const { supportEmail } = usePortalRequest().services.config;
   const lines = [
     { icon: "timer", ...danger.reset, path: "/portal/test/sandbox", look: "btn sm danger" },
     { icon: "log-out", ...danger.leave, path: "/portal/team", look: "btn sm" },
@@ -103,13 +115,18 @@ const DangerZone: FC<{ name: string }> = ({ name }) => {
             <Link class={look} to={path} text={action} label={`${action}: ${formatMessage(title, { business: name })}`} />
           </li>
         ))}
-        <li>
-          <Icon name="trash-2" />
-          <div>
-            <strong>{danger.close.title}</strong>
-            <small class="quiet">{danger.close.text}</small>
-          </div>
-        </li>
+        {supportEmail !== null && (
+          <li>
+            <Icon name="trash-2" />
+            <div>
+              <strong>{danger.close.title}</strong>
+              <small class="quiet">{danger.close.text}</small>
+            </div>
+            <a class="btn sm danger" href={toMailtoUrl(supportEmail)}>
+              {danger.close.action}
+            </a>
+          </li>
+        )}
       </ul>
     </Card>
   );

@@ -1,7 +1,7 @@
 // The frame of a portal page: the navigation on the side, the top bar, and the banner of test mode. On a narrow screen, the navigation is a
 // drawer that opens without scripts (`popover`).
 import type { Child, FC } from "hono/jsx";
-import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { Brand, Icon, Monogram, VerbatimText, formatMessage, toMailtoUrl } from "../shared/components.tsx";
 import { ActionButton, formatCount, messages, PostForm, usePortalRequest } from "./components.tsx";
 import { navigationGroups, tabPath, type Tab } from "./navigation.ts";
 import { accountPath, liveRootPath, testRootPath } from "./paths.ts";
@@ -74,6 +74,35 @@ const IdLookup: FC<{ id: string }> = ({ id }) => (
   </PostForm>
 );
 
+/** Links to the documentation, which wide screens have in the top bar, and to the operator. */
+const HelpLinks: FC = () => {
+  const { supportEmail } = usePortalRequest().services.config;
+  const narrowOnly = supportEmail === null ? "narrow-only" : undefined;
+  return (
+    <>
+      <p id="group-help" class={narrowOnly}>
+        {shellMessages.help}
+      </p>
+      <ul aria-labelledby="group-help" class={narrowOnly}>
+        <li class="narrow-only">
+          <a href="/docs">
+            <Icon name="book-open" />
+            {shellMessages.docs}
+          </a>
+        </li>
+        {supportEmail !== null && (
+          <li>
+            <a href={toMailtoUrl(supportEmail)}>
+              <Icon name="mail" />
+              {shellMessages.support}
+            </a>
+          </li>
+        )}
+      </ul>
+    </>
+  );
+};
+
 const Navigation: FC<{ tab: Tab | null }> = ({ tab }) => {
   const { c, pathInMode, environment, member } = usePortalRequest();
   const toConfirm = member.openDeadlines ?? 0;
@@ -106,6 +135,7 @@ const Navigation: FC<{ tab: Tab | null }> = ({ tab }) => {
           </ul>
         </>
       ))}
+      <HelpLinks />
     </nav>
   );
 };

@@ -74,6 +74,14 @@ export const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, childr
   </a>
 );
 
+export const toMailtoUrl = (address: string): string => `mailto:${encodeURI(address)}`;
+
+export const EmailLink: FC<{ address: string }> = ({ address }) => (
+  <a href={toMailtoUrl(address)} translate="no">
+    {address}
+  </a>
+);
+
 /** The logo and the name, which link to the home page. */
 export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
   <a class="brand" href={href}>

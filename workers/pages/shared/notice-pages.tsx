@@ -11,7 +11,7 @@ import type { PublicMessages } from "../i18n/public.ts";
 import type { IconName } from "./icon-names.ts";
 import { locales } from "../../../core/language.ts";
 import { renderPage, type Page } from "./layout.tsx";
-import { Icon, formatMessage, type PageContext } from "./components.tsx";
+import { EmailLink, FormattedMessage, Icon, formatMessage, type PageContext } from "./components.tsx";
 import { ButtonLink } from "./form-fields.tsx";
 
 interface NoticeCardProps {
@@ -175,6 +175,7 @@ export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> 
 /** Classifies and logs errors like the API's error handler, but responds with a page. */
 export const handlePageError: ErrorHandler<AppEnv> = (error, c) => {
   const outage = isTemporaryFault(error);
+  const { supportEmail } = c.var.services.config;
   c.var.services.log.error({ request_id: c.var.requestId, at: "page", error: getErrorKind(error) });
   if (outage) c.header("Retry-After", "1");
   return renderNotice(c as Context<AppEnv>, outage ? "storage_unavailable" : "internal_error", (messages) => ({
@@ -185,7 +186,12 @@ export const handlePageError: ErrorHandler<AppEnv> = (error, c) => {
       <>
         <ReloadLink c={c} text={messages.reload} />
         <p class="small">
-          {messages.requestId} <code translate="no">{c.var.requestId}</code>
+          {supportEmail === null ? (
+            messages.requestId
+          ) : (
+            <FormattedMessage text={messages.reportTo} parts={{ support: <EmailLink address={supportEmail} /> }} />
+          )}{" "}
+          <code translate="no">{c.var.requestId}</code>
         </p>
       </>
     ),

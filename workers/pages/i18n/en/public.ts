@@ -310,6 +310,7 @@ export const messages = {
     trust: "You don’t have to trust us",
     trustText: "Check any evidence pack on your own computer with our single-file verifier and our public keys.",
     documentation: "Documentation",
+    support: "Support",
     security: "Security contact",
     demo: "This is a demo",
     demoText: "It runs on this computer with fictional businesses. Nothing here counts as evidence, and no email is sent.",
@@ -374,7 +375,8 @@ export const messages = {
   outageAdvice: "We can’t reach our records right now. No saved data was lost. Try again in a moment.",
   failure: "Something went wrong",
   failureAdvice: "The problem is on our end. No saved data was lost. Try again in a moment.",
-  requestId: "If you contact us, include this request ID:",
+  requestId: "If you report this problem, include this request ID:",
+  reportTo: "To report this problem, email {support} and include this request ID:",
   reload: "Reload this page",
   toFirstPage: "Go to the home page",
 

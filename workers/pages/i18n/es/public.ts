@@ -317,6 +317,7 @@ export const messages: PublicMessages = {
     trustText:
       "Compruebe cualquier paquete de evidencias en su propia computadora con nuestro verificador de un solo archivo y nuestras claves públicas.",
     documentation: "Documentación",
+    support: "Soporte",
     security: "Contacto de seguridad",
     demo: "Esta es una demostración",
     demoText:
@@ -384,7 +385,8 @@ export const messages: PublicMessages = {
     "No podemos acceder a nuestros registros en este momento. No se perdieron datos guardados. Vuelva a intentarlo en un momento.",
   failure: "Algo salió mal",
   failureAdvice: "El error es nuestro. No se perdieron datos guardados. Vuelva a intentarlo en un momento.",
-  requestId: "Si nos escribe, indique este ID de solicitud:",
+  requestId: "Si informa de este problema, indique este ID de solicitud:",
+  reportTo: "Para informar de este problema, escriba a {support} e indique este ID de solicitud:",
   reload: "Volver a cargar",
   toFirstPage: "Ir a la página de inicio",
 

@@ -325,6 +325,7 @@ export const messages: PublicMessages = {
     trust: "Vous n’avez pas à nous croire sur parole",
     trustText: "Vérifiez n’importe quel dossier de preuve sur votre propre ordinateur, avec un seul fichier et nos clés publiques.",
     documentation: "Documentation",
+    support: "Soutien",
     security: "Signaler une vulnérabilité",
     demo: "Ceci est une démonstration",
     demoText:
@@ -394,7 +395,8 @@ export const messages: PublicMessages = {
     "Nous ne pouvons pas accéder à nos données en ce moment. Aucune donnée enregistrée n’est perdue. Réessayez dans un instant.",
   failure: "Une erreur s’est produite",
   failureAdvice: "L’erreur vient de nous. Aucune donnée enregistrée n’est perdue. Réessayez dans un instant.",
-  requestId: "Si vous communiquez avec nous, indiquez cet ID de requête\u00a0:",
+  requestId: "Si vous signalez ce problème, indiquez cet ID de requête\u00a0:",
+  reportTo: "Pour signaler ce problème, écrivez à {support} et indiquez cet ID de requête\u00a0:",
   reload: "Recharger la page",
   toFirstPage: "Aller à la page d’accueil",
 
