@@ -203,7 +203,7 @@ describe("GET /docs/{guide}", () => {
   test("uses the URLs of this deployment", async () => {
     const production = createServiceCall(productionSettings, "https://api.svc.test");
     expect((await production("/docs/widget")).text).toContain("https://cdn.svc.test/v1/svc.js");
-    expect((await production("/docs")).text).toContain("export SVC=https://api.svc.test ");
+    expect((await production("/docs/first-hour")).text).toContain("export SVC=https://api.svc.test ");
     const others = await Promise.all(names.map(async (name) => [name, (await production(`/docs/${name}`)).text] as const));
     expect(others.filter(([, text]) => /\{(?:cdn|verify)_url\}|api\.example\.com/.test(text)).map(([name]) => name)).toEqual([]);
   });

@@ -51,7 +51,10 @@ const CodeSample: FC<{ text: string; label: string; language: "json" | "sh" }> =
 const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?: Child }> = ({ name, schema, remark, children }) => {
   const document = useApiDocument();
   const { schema: resolved } = resolveNullable(document, schema);
-  const limits = describeLimits(resolved).join("; ");
+  // Leaves out what the description already says.
+  const limits = describeLimits(resolved)
+    .filter((limit) => resolved.description?.includes(limit) !== true)
+    .join("; ");
   return (
     <li>
       <p class="entry">

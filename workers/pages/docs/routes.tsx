@@ -1,5 +1,5 @@
 // The documentation pages:
-// - GET /docs: quickstart, guides and API overview
+// - GET /docs: lists the guides and the API's operations
 // - GET /docs/{name}: a guide
 // - GET /docs/api/{group}: the operations of a group
 // - GET /docs/api/{group}/{operation}: the reference of an operation, rendered from the OpenAPI document
@@ -195,27 +195,39 @@ const OperationList: FC<{ document: ApiDocument; group: string }> = ({ document,
   </ul>
 );
 
-const DocsOverview: FC<{ document: ApiDocument; quickstartContent: Child }> = ({ document, quickstartContent }) => (
+const toGroupId = (heading: string): string => heading.toLowerCase().replaceAll(" ", "-");
+
+const DocsOverview: FC<{ document: ApiDocument }> = ({ document }) => (
   <article class="guide">
     <h1>Documentation</h1>
-    <section class="stack" aria-labelledby="first-hour">
-      <h2 id="first-hour" tabindex={-1}>
-        {guides[quickstart]?.title}
-      </h2>
-      {quickstartContent}
-    </section>
-    <h2 id="guides" tabindex={-1}>
-      Guides
-    </h2>
-    <ul>
-      {guideOrder
-        .filter((name) => name !== quickstart)
-        .map((name) => (
-          <li>
-            <a href={`/docs/${name}`}>{guides[name]?.title}</a>
-          </li>
-        ))}
-    </ul>
+    <p class="lede">
+      Certify consent on your forms, fill them with details that people share, and get an event when someone withdraws consent.
+    </p>
+    <p class="row">
+      <a class="btn primary" href={`/docs/${quickstart}`}>
+        Issue your first certificate
+      </a>
+      <a class="btn" href="#introduction">
+        API reference
+      </a>
+    </p>
+    {guideGroups.map(([heading, names]) => (
+      <section aria-labelledby={toGroupId(heading)}>
+        <h2 id={toGroupId(heading)} tabindex={-1}>
+          {heading}
+        </h2>
+        <ul class="operations">
+          {names.map((name) => (
+            <li>
+              <a href={`/docs/${name}`}>{guides[name]?.title}</a>
+              <p class="quiet">
+                <InlineMarkdown text={guides[name]?.summary ?? ""} />
+              </p>
+            </li>
+          ))}
+        </ul>
+      </section>
+    ))}
     <h2 id="introduction" tabindex={-1}>
       {document.info.title}
     </h2>
@@ -298,22 +310,19 @@ const renderDocsPage = (c: Context<AppEnv>, { document, path, title, sections, c
     content: content(),
   }));
 
-const renderOverview = async (c: Context<AppEnv>, document: ApiDocument): Promise<Response> => {
-  const quickstartContent = await loadGuideContent(c.var.services, guides[quickstart] as Guide);
-  return renderDocsPage(c, {
+const renderOverview = (c: Context<AppEnv>, document: ApiDocument): Promise<Response> =>
+  renderDocsPage(c, {
     document,
     path: "/docs",
     title: "Documentation",
     sections: [
-      { id: "first-hour", title: guides[quickstart]?.title ?? "" },
-      { id: "guides", title: "Guides" },
+      ...guideGroups.map(([heading]) => ({ id: toGroupId(heading), title: heading })),
       { id: "introduction", title: document.info.title },
       { id: "keys", title: "API keys and sessions" },
       ...document.tags.map(({ name }) => ({ id: `tag-${name}`, title: toTitle(name) })),
     ],
-    content: () => renderCached(document, "/docs", () => <DocsOverview document={document} quickstartContent={quickstartContent} />),
+    content: () => renderCached(document, "/docs", () => <DocsOverview document={document} />),
   });
-};
 
 const renderGroup = (c: Context<AppEnv>, document: ApiDocument): Response | Promise<Response> => {
   const group = document.tags.find(({ name }) => name === c.req.param("group"));
