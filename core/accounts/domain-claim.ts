@@ -85,8 +85,8 @@ export const verificationFindings = {
 export type VerificationFinding = keyof typeof verificationFindings;
 
 const verificationMethodLabels: Readonly<Record<VerificationMethod, string>> = {
-  dns: "TXT record",
-  well_known: "Well-known file",
+  dns: "DNS record",
+  well_known: "File",
   meta: "Meta tag",
 };
 

@@ -161,7 +161,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await findTextbox(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add domain" }).click();
   await page.getByRole("button", { name: "Verify domain" }).click();
-  await page.getByText(/Well-known file: server returned an error page/).waitFor();
+  await page.getByText(/File: server returned an error page/).waitFor();
   await page.getByText("File", { exact: true }).click();
   site.proof = (await page.getByRole("region", { name: "File", exact: true }).locator("code").nth(1).textContent()) ?? "";
   expect(site.proof).toMatch(/^svc-verify=/);

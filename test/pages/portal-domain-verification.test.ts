@@ -1,8 +1,8 @@
-// Tests that members see the texts of the domain's DNS records if a DNS verification fails. The texts are shown as plain text and are
-// limited in number and length. The API's message never contains them.
+// Tests that owners can add a domain by pasting a URL, and that members see the texts of the domain's DNS records if a DNS verification
+// fails. The texts are shown as plain text and are limited in number and length. The API's message never contains them.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
-import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";
+import { openPage, parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";
 import { createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { readDatabaseContents, type TestResponse } from "../support/world.ts";
 import { findByTagName, extractText } from "./page.ts";
@@ -60,7 +60,7 @@ test("a failed check shows no texts if DNS has none", async () => {
   publish([]);
   const response = await check();
   expect(getPageText(response)).not.toContain(heading);
-  expect(getPageText(response)).toContain("TXT record: not found.");
+  expect(getPageText(response)).toContain("DNS record: not found.");
 });
 
 test("the API never repeats the texts", async () => {
@@ -68,4 +68,10 @@ test("the API never repeats the texts", async () => {
   const response = await callPortal(owner, "POST", `/domains/${path.split("/").at(-1)}/verify`, {});
   expect([response.status, response.body.error.code]).toEqual([409, "domain_unverified"]);
   expect(response.text).not.toContain("of-a-stranger");
+});
+
+test("a pasted URL adds the domain of the page", async () => {
+  const added = await submitForm(owner, "/portal/domains", "/portal/domains", { domain: `https://pasted-${round}.com/quote?from=ad#form` });
+  const page = await openPage(owner, describeRedirect(added).slice(4));
+  expect([page.status, getPageText(page)]).toEqual([200, expect.stringContaining(`_svc-challenge.pasted-${round}.com`)]);
 });

@@ -36,7 +36,7 @@ import {
   world,
   type TestResponse,
 } from "../support/world.ts";
-import { findByTagName, extractWords } from "./page.ts";
+import { findByTagName, extractWords, type ReadPage } from "./page.ts";
 
 let acme: Member;
 let colleague: Member; // a member of the same business with a rate limit of their own
@@ -71,7 +71,7 @@ describe("signing in to the portal", () => {
     const form = await openPage({ cookie: "" }, "/portal/sign-up");
     expect(form.status).toBe(200);
     const bad = await postForm({ cookie: "" }, "/portal/sign-up", { business_name: "", email, country: "US", website: "" });
-    expect([bad.status, getPageText(bad)]).toEqual([400, expect.stringContaining("Must contain a visible character")]);
+    expect([bad.status, getPageText(bad)]).toEqual([400, expect.stringContaining("Enter your business name (up to 200 characters).")]);
     expect(bad.text).toContain(`value="${email}"`);
     const response = await postForm({ cookie: "" }, "/portal/sign-up", {
       business_name: "New Portal LLC",
@@ -90,6 +90,18 @@ describe("signing in to the portal", () => {
     const home = getPageText(await openPage({ cookie: getCookie(signed) }, "/portal"));
     expect(home).toContain("New Portal LLC");
     expect(home).toContain("new-portal.example was added. Publish a verification record, then verify the domain.");
+  });
+
+  test("marks every invalid field of a sign-up and focuses the first", async () => {
+    const bad = parsePage(
+      await postForm({ cookie: "" }, "/portal/sign-up", { business_name: " ", email: "first@", country: "XX", website: "not a website" }),
+    );
+    const fields = [...findByTagName(bad.document, "input"), ...findByTagName(bad.document, "select")];
+    const invalid = fields.filter(({ attribs }) => attribs["aria-invalid"] === "true").map(({ attribs }) => attribs.name);
+    const focused = fields.filter(({ attribs }) => "autofocus" in attribs).map(({ attribs }) => attribs.name);
+    expect([bad.status, invalid, focused]).toEqual([400, ["business_name", "website", "email", "country"], ["business_name"]]);
+    for (const text of ["Enter your business name", "Enter a website", "Enter a valid email address", "Choose a country"])
+      expect(getPageText(bad)).toContain(text);
   });
 
   test("gives the same response whether or not an address is known", async () => {
@@ -175,6 +187,16 @@ describe("every portal page", () => {
     }
     expect(await readDatabaseContents()).toEqual(before);
   });
+});
+
+test("leads a member from a refused action to the owners and to the overview", async () => {
+  const listLinks = (page: ReadPage) =>
+    findByTagName(page.document, "main")
+      .flatMap((main) => findByTagName(main, "a"))
+      .map(({ attribs }) => attribs.href ?? "");
+  const domainPath = listLinks(await openPage(clerk, "/portal/domains")).find((path) => path.startsWith("/portal/domains/"));
+  const page = await openPage(clerk, `${domainPath}/remove`);
+  expect([page.status, listLinks(page)]).toEqual([403, ["/portal/team", "/portal"]]);
 });
 
 describe("a portal form", () => {

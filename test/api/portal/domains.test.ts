@@ -245,7 +245,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     const response = await verify(id);
     expect(describeOutcome(response)).toBe("409 domain_unverified");
     expect(getErrorMessage(response)).toBe(
-      "TXT record: found, but with a different token. Well-known file: not found. Meta tag: found, but with a different token.",
+      "DNS record: found, but with a different token. File: not found. Meta tag: found, but with a different token.",
     );
     expect(response.text).not.toContain("hunter2");
     expect((await list())[0]).toMatchObject({ status: "pending" });
@@ -267,7 +267,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     ];
     for (const [words, respond] of cases) {
       publish(respond);
-      expect(getErrorMessage(await verify(id, { method: "dns" })), words).toBe(`TXT record: ${words}.`);
+      expect(getErrorMessage(await verify(id, { method: "dns" })), words).toBe(`DNS record: ${words}.`);
     }
   });
 
@@ -303,9 +303,9 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   test("reports a different token and an HTML page for the file, and follows a redirect to www", async () => {
     const { id, token } = await createClaim();
     publishWellKnown("svc-verify=0123");
-    expect(getErrorMessage(await verify(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
+    expect(getErrorMessage(await verify(id, { method: "well_known" }))).toBe("File: found, but with a different token.");
     publishWellKnown(`<html>svc-verify=${token}</html>`, { headers: { "content-type": "text/html" } });
-    expect(getErrorMessage(await verify(id, { method: "well_known" }))).toBe("Well-known file: not found.");
+    expect(getErrorMessage(await verify(id, { method: "well_known" }))).toBe("File: not found.");
     web.serve(`https://${domain}/.well-known/svc-verification.txt`, () =>
       redirectResponse(`https://www.${domain}/.well-known/svc-verification.txt`),
     );

@@ -57,7 +57,7 @@ export const prepareSignupCompletion = async (
     ownerId,
     clients: [
       { id: generateId("pc_live_", shardId, random) as ClientId, environment: "live" as const, name: "Live" },
-      { id: generateId("pc_test_", shardId, random) as ClientId, environment: "sandbox" as const, name: "Sandbox" },
+      { id: generateId("pc_test_", shardId, random) as ClientId, environment: "sandbox" as const, name: "Test" },
     ],
     domainClaim: { id: generateId("dom_", shardId, random), token: generateDomainToken(random), expiresAt: usedCode.now + claimLifetimeMs },
   };

@@ -6,8 +6,8 @@ import { maxBusinessNameLength, validateBusinessName } from "../../../core/accou
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
 import { generateId, type BusinessId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
-import { ok, refuse, type Result } from "../../../core/result.ts";
-import { trimTypedAddress } from "../../../core/email-address.ts";
+import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
+import { normalizeEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { parseLine, trimWhiteSpace } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import { batch } from "../../../storage/database.ts";
@@ -57,15 +57,26 @@ const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: stri
   return ok(claimed.ok ? claimed.value : null);
 };
 
-const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRequest, "invalid_request"> => {
+/** The error of an invalid sign-up. `faults` are the errors of all invalid fields, and `detail` is the first of them. */
+interface InvalidSignup extends Refusal<"invalid_request"> {
+  readonly faults: readonly string[];
+}
+
+const refuseSignup = (faults: readonly string[]): InvalidSignup => ({ ...refuse("invalid_request", faults[0]), faults });
+
+const parseSignup = (services: PageFetcher, input: SignupInput): { readonly ok: true; readonly value: SignupRequest } | InvalidSignup => {
   const name = trimWhiteSpace(input.businessName);
-  const fault = validateBusinessName(name);
-  if (fault !== null) return refuse("invalid_request", `business_name: ${fault}.`);
+  const nameFault = validateBusinessName(name);
   const legalName = parseLine("legal_name", input.legalName, maxBusinessNameLength);
-  if (!legalName.ok) return legalName;
-  if (!isCountryCode(input.country)) return refuse("invalid_request", "country: must be a two-letter ISO 3166-1 code.");
   const domain = parseWebsiteDomain(services, input.website);
-  if (!domain.ok) return domain;
+  const faults = [
+    nameFault !== null && `business_name: ${nameFault}.`,
+    !legalName.ok && legalName.detail,
+    !isCountryCode(input.country) && "country: must be a two-letter ISO 3166-1 code.",
+    !domain.ok && domain.detail,
+    normalizeEmailAddress(input.email) === null && invalidEmailMessage,
+  ].filter((fault) => typeof fault === "string");
+  if (!legalName.ok || !domain.ok || faults.length > 0) return refuseSignup(faults);
   return ok({ name, legalName: legalName.value, country: input.country.toUpperCase(), domain: domain.value });
 };
 
@@ -77,11 +88,11 @@ export const signUp = async (
   services: AccessWriteDependencies,
   input: SignupInput,
   { language, browser }: { readonly language: Language; readonly browser: string },
-): Promise<Result<SignupResult, "invalid_request">> => {
+): Promise<{ readonly ok: true; readonly value: SignupResult } | InvalidSignup> => {
   const request = parseSignup(services, input);
   if (!request.ok) return request;
   const lookup = await lookUpAddress(services, "business", input.email);
-  if (lookup === null) return refuse("invalid_request", invalidEmailMessage);
+  if (lookup === null) return refuseSignup([invalidEmailMessage]);
   const { vault, config } = services;
   const { db, shard, addressee, emailIndex } = lookup;
   const now = services.clock();

@@ -146,7 +146,8 @@ export const Field: FC<FieldProps> = ({ name, label, value, isOptional = false, 
       {...input}
       id={name}
       label={isOptional ? [label, <span> {messages.optional}</span>] : label}
-      error={error?.field === name ? error.text : undefined}
+      error={error?.field === name ? error.text : error?.others?.[name]}
+      autofocus={error?.field === name}
       errorId={`${name}-error`}
       value={form?.get(name) ?? value ?? undefined}
       autocomplete={input.rows === undefined && input.options === undefined ? autocomplete : undefined}
@@ -169,18 +170,19 @@ export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; check
 
 interface RadioFieldsProps {
   readonly name: string;
-  /** The name of the group for screen readers. Sighted readers see it in the card's heading. */
+  /** The name of the group. Without `hasVisibleLegend`, it is only for screen readers, and the card's heading says the same. */
   readonly legend: string;
   readonly value: string;
   readonly options: Readonly<Record<string, { readonly label: string; readonly hint?: string }>>;
   readonly isSideBySide?: boolean;
+  readonly hasVisibleLegend?: boolean;
 }
 
-export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options, isSideBySide = false }) => {
+export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options, isSideBySide = false, hasVisibleLegend = false }) => {
   const chosen = useContext(FormContext).form?.get(name) ?? value;
   return (
     <fieldset class={isSideBySide ? "option side-by-side" : "option"}>
-      <legend class="visually-hidden">{legend}</legend>
+      <legend class={hasVisibleLegend ? undefined : "visually-hidden"}>{legend}</legend>
       {Object.entries(options).map(([option, { label, hint }]) => (
         <div class="tick">
           <input type="radio" name={name} id={`${name}-${option}`} value={option} checked={option === chosen} />
@@ -232,8 +234,6 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon
   );
 };
 
-interface CardProps {
-  readonly id: string;
 /** A sentence with the support address of this deployment, after another sentence. Renders nothing if there is no such address. */
 export const SupportSentence: FC<{ text: string }> = ({ text }) => {
   const { supportEmail } = usePortalRequest().services.config;
@@ -245,6 +245,8 @@ export const SupportSentence: FC<{ text: string }> = ({ text }) => {
   );
 };
 
+interface CardProps {
+  readonly id: string;
   readonly title: string;
   readonly note?: Child;
   readonly end?: Child;
@@ -401,6 +403,9 @@ export const describeAuditEvent = (type: string): string => (isAuditEventType(ty
 
 /** Formats a deadline, for example "By the end of 4 December 2026 (UTC)". */
 export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });
+
+/** Formats a deadline for a table, for example "By the end of 4 Dec 2026 (UTC)". */
+export const formatShortDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatShortDay(at) });
 
 /**
  * Returns a masked value that helps recognize the person: the email address, the phone number, or the first other value. Skips empty

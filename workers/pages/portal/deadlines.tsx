@@ -27,7 +27,7 @@ import {
   ShortId,
   StatusLabel,
   formatCount,
-  formatDeadline,
+  formatShortDeadline,
   formatMaskedPerson,
   MaskedPersonName,
   formatShortDay,
@@ -75,7 +75,7 @@ const DeadlineTable: FC<{ deadlines: readonly Deadline[] }> = ({ deadlines }) =>
         deadlineMessages.due,
         (row) => (
           <>
-            {formatDeadline(row.ceaseBy)}
+            {formatShortDeadline(row.ceaseBy)}
             <small class="quiet">{formatMessage(deadlineMessages.withdrawnOn, { date: formatShortDay(row.withdrawnAt) })}</small>
           </>
         ),

@@ -12,7 +12,6 @@ import { removeDomain } from "../../operations/portal/remove-domain.ts";
 import { verifyDomain } from "../../operations/portal/verify-domain.ts";
 import { EmptyState, formatDay, formatMessage, Notice, Timestamp, UntrustedText, PropertyList } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
-import { ButtonLink } from "../shared/form-fields.tsx";
 import {
   ActionButton,
   Card,
@@ -50,16 +49,7 @@ const DomainStatus: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) 
 const DomainsCard: FC<{ domains: readonly Domain[] }> = ({ domains }) => (
   <div class="card">
     {domains.length === 0 ? (
-      <EmptyState
-        icon="globe"
-        title={domainMessages.emptyTitle}
-        advice={domainMessages.intro}
-        action={
-          <RoleGate requiredRole="owner">
-            <ButtonLink href="#claim">{domainMessages.add}</ButtonLink>
-          </RoleGate>
-        }
-      />
+      <EmptyState icon="globe" title={domainMessages.emptyTitle} advice={domainMessages.empty} />
     ) : (
       <Table
         label={messages.tabs.domains}
@@ -126,7 +116,7 @@ const VerificationMethod: FC<{ id: string; panel: string; label: string; text: s
 
 /** Shows the three ways to verify a domain, as tabs that work without a script. */
 const VerificationCard: FC<{ domain: Domain; token: string; otherTexts: readonly string[] }> = ({
-  domain: { id, domain },
+  domain: { id, domain, status },
   token,
   otherTexts,
 }) => {
@@ -141,7 +131,11 @@ const VerificationCard: FC<{ domain: Domain; token: string; otherTexts: readonly
         <>
           <span>{domainMessages.checkHint}</span>
           <RoleGate requiredRole="owner">
-            <ActionButton look="primary" action={`${domainsPath}/${id}/verify`} label={domainMessages.check} />
+            <ActionButton
+              look={status === "verified" ? "secondary" : "primary"}
+              action={`${domainsPath}/${id}/verify`}
+              label={status === "verified" ? domainMessages.checkAgain : domainMessages.check}
+            />
           </RoleGate>
         </>
       }
@@ -230,7 +224,7 @@ const renderDomain = async (
           <PropertyList
             lines={[
               [domainMessages.how, method === null ? domainMessages.notYet : domainMessages.methods[method]],
-              [domainMessages.checked, checkedAt === null ? domainMessages.notYet : <Timestamp at={checkedAt} />],
+              [domainMessages.checked, checkedAt !== null && <Timestamp at={checkedAt} />],
               [
                 domainMessages.websites,
                 websites.length === 0 ? (
@@ -268,8 +262,11 @@ const renderRemoveDomain = async (request: PortalRequest, id: string): Promise<R
   });
 };
 
+/** Returns the host of a pasted URL. Other text stays as it is. */
+const toTypedDomain = (text: string): string => (/^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).hostname : text);
+
 const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {
-  const domain = (request.form.get("domain") ?? "").trim();
+  const domain = toTypedDomain((request.form.get("domain") ?? "").trim());
   const added = await addDomain(request.services, request.member, { domain, idempotencyKey: null });
   return added.ok ? redirectTo(request, `${domainsPath}/${added.value.value.id}`, "added") : renderDomainList(request, toFormError(added));
 };

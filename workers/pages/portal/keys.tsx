@@ -14,7 +14,6 @@ import { listClients } from "../../operations/portal/list-clients.ts";
 import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
 import { EmptyCard, VerbatimText } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
-import { ButtonLink } from "../shared/form-fields.tsx";
 import {
   Card,
   Field,
@@ -27,7 +26,6 @@ import {
   IdempotencyField,
   Link,
   messages,
-  RoleGate,
   ShortDay,
   ShortTime,
   StatusLabel,
@@ -82,16 +80,7 @@ const RevokeLink: FC<{ apiKey: ApiKey }> = ({ apiKey: { id, name } }) => (
 const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) => {
   const canRevoke = getFormRestriction(usePortalRequest().member, "owner") === null;
   return keys.length === 0 ? (
-    <EmptyCard
-      icon="key-round"
-      title={keyMessages.noKeys}
-      advice={keyMessages.noKeysAdvice}
-      action={
-        <RoleGate requiredRole="owner">
-          <ButtonLink href="#new-key">{keyMessages.newKey}</ButtonLink>
-        </RoleGate>
-      }
-    />
+    <EmptyCard icon="key-round" title={keyMessages.noKeys} advice={keyMessages.noKeysAdvice} />
   ) : (
     <Card id="keys" title={keyMessages.keys} isFlush>
       <Table

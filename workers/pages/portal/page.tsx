@@ -131,7 +131,24 @@ export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   });
 
 export const forbiddenPage = (request: PortalRequest, code: RefusalCode, reason: string): Promise<Response> =>
-  renderMemberPage(request, { tab: null, title: messages.notDone, intro: reason, content: "", code });
+  renderMemberPage(request, {
+    tab: null,
+    title: messages.notDone,
+    content: (
+      <EmptyCard
+        icon="lock"
+        title={code === "owner_required" ? messages.ownersOnlyTitle : messages.pastDueOnly}
+        advice={reason}
+        action={
+          <>
+            {code === "owner_required" && <Link class="btn primary" to="/portal/team" text={messages.team.goToTeam} />}
+            <Link class="btn" to="/portal" text={messages.toOverview} />
+          </>
+        }
+      />
+    ),
+    code,
+  });
 
 const inactiveAccountIcons = { pending: "clock", suspended: "lock", unpaid: "credit-card", closed: "archive" } as const;
 

@@ -36,6 +36,8 @@ export interface FormError {
   /** The name of the invalid field; null if the error is about the whole form. */
   readonly field: string | null;
   readonly text: string;
+  /** The errors of other invalid fields, by their names. */
+  readonly others?: Readonly<Record<string, string>>;
 }
 
 /**

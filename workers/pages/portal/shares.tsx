@@ -40,6 +40,7 @@ import {
   formatCount,
   formatCopyLabel,
   formatDeadline,
+  formatShortDeadline,
   language,
   messages,
   usePortalRequest,
@@ -108,7 +109,7 @@ const formatSharedDetails = ({ scope }: Pick<Share, "scope">): string =>
 const describeEnd = (share: Share): Child =>
   share.status === "revoked" && share.ceaseBy !== null ? (
     <>
-      {formatDeadline(share.ceaseBy)}
+      {formatShortDeadline(share.ceaseBy)}
       <small class="quiet">{messages.deadlines.due}</small>
     </>
   ) : (

@@ -1,6 +1,8 @@
 // Signs members in with an email code or a passkey, and signs them up. The steps and cookies are those of the consent sheet. The response
 // is the same whether or not the email address is known, so that it does not reveal which addresses have an account.
 import { cutText } from "../../../core/cut-text.ts";
+import { refusals } from "../../../core/refusals.ts";
+import { refuse } from "../../../core/result.ts";
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
@@ -159,6 +161,8 @@ const renderCodeStep = (c: Context<AppEnv>, next: string, email: string, error?:
     content: <CodeStep next={next} email={email} error={error} />,
   });
 
+const signUpFields = ["business_name", "website", "email", "country"] as const;
+
 const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" | "error"> = {}): Promise<Response> =>
   renderStep(c, {
     ...refused,
@@ -166,7 +170,7 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
     intro: signUpMessages.intro,
     content: (
       <form method="post" action="/portal/sign-up" class="form stack">
-        <FormErrorMessage fields={["business_name", "website", "email"]} />
+        <FormErrorMessage fields={signUpFields} />
         <Field name="business_name" label={signUpMessages.name} autocomplete="organization" required />
         <Field name="website" label={signUpMessages.website} hint={signUpMessages.websiteHint} autocomplete="url" isOptional />
         <Field name="email" label={signInMessages.email} type="email" autocomplete="email" required maxlength={maxTypedEmailLength} />
@@ -287,6 +291,20 @@ const renderSignUp = async (c: Context<AppEnv>): Promise<Response> => {
   return session?.realm === "business" ? c.redirect("/portal", 303) : renderSignUpStep(c);
 };
 
+/** Combines the errors of all invalid fields. The first of these fields in the form takes the focus. */
+const toSignUpError = (faults: readonly string[]): FormError => {
+  const invalid = faults.map((detail) => toFormError(refuse("invalid_request", detail)).field);
+  const [first, ...others] = signUpFields.filter((name) => invalid.includes(name));
+  if (first === undefined) return { code: "invalid_request", field: null, text: refusals.invalid_request };
+  const texts = signUpMessages.invalid;
+  return {
+    code: "invalid_request",
+    field: first,
+    text: texts[first],
+    others: Object.fromEntries(others.map((name) => [name, texts[name]])),
+  };
+};
+
 const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Promise<Response> => {
   const typed = (name: string): string => cutText(form.get(name) ?? "", 2_048);
   const registration = {
@@ -298,7 +316,7 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
   };
   const browser = await identifySignInBrowser(c);
   const signedUp = await signUp(c.var.services, registration, { language, browser });
-  if (!signedUp.ok) return renderSignUpStep(c, { form, error: toFormError(signedUp) });
+  if (!signedUp.ok) return renderSignUpStep(c, { form, error: toSignUpError(signedUp.faults) });
   await savePendingSignIn(c, { email: trimTypedAddress(registration.email), browser, next: "/portal" });
   return c.redirect("/portal/sign-in", 303);
 };

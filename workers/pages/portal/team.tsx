@@ -123,7 +123,7 @@ const InviteForm: FC = () => (
   >
     <FormErrorMessage fields={["email"]} />
     <Field name="email" label={teamMessages.email} type="email" required maxlength={320} />
-    <RadioFields name="role" legend={teamMessages.role} value="member" options={teamMessages.roles} />
+    <RadioFields name="role" legend={teamMessages.role} value="member" options={teamMessages.roles} hasVisibleLegend />
   </FormCard>
 );
 

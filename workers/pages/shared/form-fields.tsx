@@ -31,7 +31,7 @@ interface TextFieldProps extends FieldProps, Omit<InputProps, "id" | "label"> {
 
 /**
  * An input with its label, hint and error. Screen readers read the hint and the error as the input's description. An input with an error
- * takes the focus, so that the browser scrolls to it.
+ * takes the focus, so that the browser scrolls to it. If several inputs have errors, set `autofocus` for the first one only.
  */
 export const TextField: FC<TextFieldProps> = ({
   id,
@@ -53,8 +53,8 @@ export const TextField: FC<TextFieldProps> = ({
     id,
     class: classes,
     name,
-    ...more,
     autofocus: error !== undefined,
+    ...more,
     "aria-describedby": described || undefined,
     "aria-invalid": error === undefined ? undefined : ("true" as const),
   };

@@ -20,7 +20,7 @@ export const messages = {
     roles: { owner: "Owner", member: "Member" },
   },
   optional: "(optional)",
-  byTheEndOf: "By the end of {date} (UTC)",
+  byTheEndOf: "By the end of {date}\u00a0(UTC)",
   signOut: "Sign out",
   roles: { owner: "owner", member: "member" },
   environments: { live: "Live", sandbox: "Test" },
@@ -50,14 +50,14 @@ export const messages = {
   nothingAdvice: "The page may have been removed, or it may belong to another business. Check the URL.",
   toOverview: "Go to overview",
   notDone: "Not changed",
+  ownersOnlyTitle: "You’re not an owner",
   ownersOnly: "Only owners can change this. To find an owner, go to Team.",
+  pastDueOnly: "You can’t make changes yet",
   pastDue: "Your payment is past due. You can make changes once you’ve paid.",
   pastDueTitle: "Your payment is past due",
   pastDueBand: "You can view everything, but you can’t make changes until you pay.",
   pastDueBandMember: "You can view everything, but you can’t make changes until an owner pays.",
   payNow: "Pay now",
-  closed: {
-    suspended: {
   /** Sentences that follow a text if the deployment has a support address. */
   support: {
     pay: "To pay, email {support}.",
@@ -66,6 +66,8 @@ export const messages = {
     plan: "To change your plan, email {support}.",
     enterprise: "To set it up, email {support}.",
   },
+  closed: {
+    suspended: {
       title: "This account is suspended",
       heading: "We suspended this account",
       advice: "Making a payment won’t reactivate it. Your certificates can still be verified, and people can still withdraw consent.",
@@ -221,6 +223,12 @@ export const messages = {
     website: "Website",
     websiteHint: "We’ll add its domain to your account. You can verify it later.",
     country: "Country",
+    invalid: {
+      business_name: "Enter your business name (up to 200 characters).",
+      website: "Enter a website, such as www.acme.example.",
+      email: "Enter a valid email address, such as name@example.com.",
+      country: "Choose a country from the list.",
+    },
     known: "Already have an account?",
     signIn: "Sign in",
   },
@@ -573,6 +581,7 @@ export const messages = {
   domains: {
     intro: "We issue live certificates only for forms on domains you’ve verified.",
     emptyTitle: "No domains yet",
+    empty: "Add the domain of the website that has your form.",
     domain: "Domain",
     how: "Verified by",
     noRecord: "No record found yet",
@@ -582,7 +591,7 @@ export const messages = {
     states: { verified: "Verified", pending: "Not verified yet", lapsed: "No longer verified" },
     methods: { dns: "DNS record", well_known: "File", meta: "Meta tag" },
     add: "Add domain",
-    hint: "For example, acme.example. Don’t include https:// or a path.",
+    hint: "For example, acme.example. You can also paste the URL of a page.",
     addNext: "Next, you’ll publish a record to verify that you own the domain.",
     coversAll: "Covers {domain} and all its subdomains.",
     coversHost: "Covers {domain} and www.{domain}.",
@@ -607,6 +616,7 @@ export const messages = {
     websites: "Websites with certificates",
     noWebsites: "None yet",
     check: "Verify domain",
+    checkAgain: "Check now",
     checkHint: "DNS changes can take up to an hour to appear.",
     recordNotFound: "We couldn’t find the record.",
     otherTexts: "We found other TXT records at that name:",
