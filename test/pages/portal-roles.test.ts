@@ -129,7 +129,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /clients": ownerOnly("400"),
   "GET /clients/:id": record("200", "client_id", { test: "404" }),
   "POST /clients/:id": ownerOnlyRecord("303 /portal/clients/:id?done=saved", "client_id", { test: "404" }),
-  "GET /keys/:id/remove": ownerOnlyRecord("200", "key_id"),
+  "GET /keys/:id/remove": ownerOnlyRecord("200", "key_id", { test: "404" }),
   "POST /keys/:id/remove": ownerOnlyRecord("303 /portal/keys?done=removed", "key_id"),
   "POST /lookup": open("400"),
   "GET /requests": open("200"),
