@@ -40,7 +40,11 @@ const removalRequestSchema = z
       .nullish()
       .meta({ description: `Data brokers to contact. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
     authorize: z.literal(true).meta({ description: "Must be `true`, to confirm that you authorize us to act on your behalf." }),
-    notes: z.string().max(2_000, "must be at most 500 characters").nullish().meta({ description: "Notes for our team, one line of at most 500 characters." }),
+    notes: z
+      .string()
+      .max(2_000, "must be at most 500 characters")
+      .nullish()
+      .meta({ description: "Notes for our team, one line of at most 500 characters." }),
   })
   .openapi("RemovalRequest");
 
