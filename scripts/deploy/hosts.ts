@@ -46,11 +46,11 @@ export const assertHostsFree = async (
   isWorkerDeployed: boolean,
   resolve: ResolveHost = resolveHost,
 ): Promise<void> => {
-  const previous = readPreviousHosts(folder, deployment);
-  if (previous === null && isWorkerDeployed) return;
+  // A configuration without a Worker is that of a deployment that failed, or of an earlier version's dry run.
+  const previous = isWorkerDeployed ? readPreviousHosts(folder, deployment) : new Set<string>();
+  if (previous === null) return;
   const taken: string[] = [];
-  for (const host of Object.values(deployment.hosts))
-    if (previous?.has(host) !== true && (await hasRecords(host, resolve))) taken.push(host);
+  for (const host of Object.values(deployment.hosts)) if (!previous.has(host) && (await hasRecords(host, resolve))) taken.push(host);
   if (taken.length > 0)
     throw new DeploymentError([
       `DNS already has records for ${taken.join(", ")}. Choose other hosts in svc.config.ts.`,

@@ -409,6 +409,8 @@ describe("npm run deploy", () => {
     test("accepts its own hosts, but not new ones that are taken", async () => {
       const folder = join(clone, ".deploy"); // contains the configuration of the deployment above
       await expect(assertHostsFree(folder, deployment, true, resolve)).resolves.toBeUndefined();
+      // Without a Worker, the deployment has no hosts yet, even if a configuration is left from an attempt that failed.
+      await expect(assertHostsFree(folder, deployment, false, resolve)).rejects.toThrow(`DNS already has records for app.${domain}.`);
       const moved = { ...deployment, hosts: { ...deployment.hosts, cdn: `www.${domain}` } };
       const lookUpTaken = async (): Promise<readonly string[]> => ["192.0.2.1"];
       await expect(assertHostsFree(folder, moved, true, lookUpTaken)).rejects.toThrow(`DNS already has records for www.${domain}.`);
