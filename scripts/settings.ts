@@ -149,7 +149,7 @@ const listExtraShards = (count: string, stateDir: string): readonly string[] => 
 /** Reads .dev.vars and the environment. Throws if there is no .dev.vars yet. */
 export const loadLocalSettings = (): LocalSettings => {
   if (!existsSync(devVarsPath)) throw new Error(`There is no ${devVarsPath} yet. Run npm start once, which creates it.`);
-  const stateDir = process.env.SVC_STATE_DIR ?? ".wrangler/state";
+  const stateDir = process.env.SVC_STATE_DIR || ".wrangler/state";
   const overrides = Object.fromEntries(
     Object.entries(process.env).filter(([name, value]) => overridablePattern.test(name) && value !== undefined),
   ) as Record<string, string>;

@@ -79,13 +79,17 @@ test("npm start says which setting chooses another port if a port is in use", as
   }
 });
 
-test("npm start uses the default port if PORT is empty", () => {
+test("npm start uses the default port and state folder if PORT and SVC_STATE_DIR are empty", () => {
   const cwd = mkdtempSync(join(folder, "empty-port-"));
   writeFileSync(join(cwd, ".dev.vars"), "ISSUER_KEY=AAAA\n");
-  const script = `const { loadLocalSettings } = await import(${JSON.stringify(resolve("scripts/settings.ts"))}); console.log(loadLocalSettings().origin);`;
+  const script = `const { loadLocalSettings } = await import(${JSON.stringify(resolve("scripts/settings.ts"))}); const { origin, stateDir } = loadLocalSettings(); console.log(origin, stateDir);`;
   const command = ["--input-type=module", "--eval", script];
-  const { stdout, stderr } = spawnSync(process.execPath, command, { cwd, env: { ...process.env, PORT: "" }, encoding: "utf8" });
-  expect(stdout.trim(), stderr).toBe("http://localhost:8787");
+  const { stdout, stderr } = spawnSync(process.execPath, command, {
+    cwd,
+    env: { ...process.env, PORT: "", SVC_STATE_DIR: "" },
+    encoding: "utf8",
+  });
+  expect(stdout.trim(), stderr).toBe("http://localhost:8787 .wrangler/state");
 });
 
 test.each([
