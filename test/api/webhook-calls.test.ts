@@ -80,6 +80,14 @@ describe("testEndpoint", () => {
     expect(await testEndpoint(services, business, id)).toMatchObject({ ok: true, value: { delivered: false, responseStatus: 0 } });
     expect(await testEndpoint(services, (await createBusiness()) as BusinessId, id)).toMatchObject({ ok: false, code: "not_found" });
   });
+
+  test("sends nothing, and does not wait, if the object that counts attempts to the host does not respond", async () => {
+    const { services, posts, business, id } = await setUpEndpoint(() => 200);
+    const takeAttempt = () => new Promise<never>(() => undefined);
+    const hanging = { ...services, destinationHost: () => ({ takeAttempt }) as never };
+    await expect(testEndpoint(hanging, business, id)).rejects.toThrow("storage outage NO_ANSWER");
+    expect(posts).toEqual([]);
+  });
 });
 
 describe("replayDelivery", () => {

@@ -1,6 +1,7 @@
 // Counts webhook attempts to hosts that have not returned a 2xx status to the business yet.
 import type { EndpointSettings } from "../../../core/webhooks/endpoint.ts";
 import { getEndpointHost, type HostPermit } from "../../../core/webhooks/host-pacing.ts";
+import { requestTimeoutMs, withDeadline } from "../../../storage/database.ts";
 import type { Runtime } from "../dependencies.ts";
 import type { EventSequences } from "./dependencies.ts";
 
@@ -19,9 +20,10 @@ export const takeHostAttempt = (
   { isMemberCall }: { readonly isMemberCall: boolean },
 ): Promise<HostPermit> => {
   const { UNPROVEN_HOST_PER_BUSINESS: business, UNPROVEN_HOST: host } = config.limits;
-  return destinationHost(getEndpointHost(url)).takeAttempt({ businessId, now: clock(), limits: { business, host }, isMemberCall });
+  const attempt = { businessId, now: clock(), limits: { business, host }, isMemberCall };
+  return withDeadline(async () => destinationHost(getEndpointHost(url)).takeAttempt(attempt), requestTimeoutMs);
 };
 
 /** Records that the endpoint's host has returned a 2xx status to the business. */
 export const recordHostSuccess = ({ destinationHost, clock }: HostServices, { url, businessId }: EndpointSettings): Promise<void> =>
-  destinationHost(getEndpointHost(url)).recordSuccess(businessId, clock());
+  withDeadline(async () => destinationHost(getEndpointHost(url)).recordSuccess(businessId, clock()), requestTimeoutMs);
