@@ -53,15 +53,17 @@ export {
   LeftOutResource as V2,
 };
 
-// @simplewebauthn/server: manufacturer certificates. webauthn.ts refuses passkeys that contain them before it calls the library.
+// @simplewebauthn/server: manufacturer certificates and metadata. webauthn.ts refuses passkeys that need them before it calls the library.
 export {
   leftOut as Apple_WebAuthn_Root_CA,
   leftOut as AsnParser,
   leftOut as AuthorityKeyIdentifierExtension,
   leftOut as BasicConstraints,
   leftOut as Certificate,
+  leftOut as convertX509PublicKeyToCOSE,
   leftOut as CRLDistributionPointsExtension,
   leftOut as ECParameters,
+  leftOut as getCertificateInfo,
   leftOut as GlobalSign_Root_CA,
   leftOut as GlobalSign_Root_CA_R3,
   leftOut as GlobalSign_Root_R46,
@@ -84,14 +86,18 @@ export {
   leftOut as id_sha256WithRSAEncryption,
   leftOut as id_sha384WithRSAEncryption,
   leftOut as id_sha512WithRSAEncryption,
+  leftOut as MetadataService,
   leftOut as OctetString,
   leftOut as RSAPublicKey,
   leftOut as SubjectKeyIdentifierExtension,
+  leftOut as validateCertificatePath,
+  leftOut as validateExtFIDOGenCEAAGUID,
   leftOut as verifyAttestationAndroidKey,
   leftOut as verifyAttestationAndroidSafetyNet,
   leftOut as verifyAttestationApple,
   leftOut as verifyAttestationFIDOU2F,
   leftOut as verifyAttestationTPM,
+  leftOut as verifyAttestationWithMetadata,
   leftOut as X509Certificate,
   leftOut as X509ChainBuilder,
   leftOut as X509Crl,
