@@ -59,7 +59,7 @@ export function getCurrentValues(form: HTMLFormElement, config: Config): string 
 
 /**
  * Finds the consent boxes. If the selector matches a label, returns the label's box, and if it matches another element around boxes, returns
- * all of these. Returns an empty list if the page configures none: submitting the form is then the consent.
+ * all of them. Returns an empty list if the page configures none: submitting the form is then the consent.
  */
 export function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];

@@ -90,7 +90,7 @@ const verificationMethodLabels: Readonly<Record<VerificationMethod, string>> = {
   meta: "Meta tag",
 };
 
-/** Formats the findings as text such as `TXT record: not found. Meta tag: …`. */
+/** Formats the findings as text such as `DNS record: not found. Meta tag: …`. */
 export const describeFindings = (
   findings: readonly { readonly method: VerificationMethod; readonly finding: VerificationFinding }[],
 ): string => findings.map(({ method, finding }) => `${verificationMethodLabels[method]}: ${verificationFindings[finding]}.`).join(" ");

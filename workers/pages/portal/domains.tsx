@@ -262,8 +262,9 @@ const renderRemoveDomain = async (request: PortalRequest, id: string): Promise<R
   });
 };
 
-/** Returns the host of a pasted URL. Other text stays as it is. */
-const toTypedDomain = (text: string): string => (/^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).hostname : text);
+/** Returns the host of a pasted URL without `www.`, as a sign-up does. Other text stays as it is. */
+const toTypedDomain = (text: string): string =>
+  /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).hostname.replace(/^www\./, "") : text;
 
 const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {
   const domain = toTypedDomain((request.form.get("domain") ?? "").trim());
