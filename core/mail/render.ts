@@ -15,4 +15,4 @@ export const renderMail = (
   language: Language,
   mail: TemplatedMail,
   deployment: Pick<LayoutContext, "appUrl" | "supportEmail">,
-): MailContent => layOutMail(mail, { language, messages: messagesByLanguage[language], ...deployment });
+): MailContent => layOutMail(mail, { ...deployment, language, messages: messagesByLanguage[language] });

@@ -208,6 +208,12 @@ describe("a production deployment", () => {
       expect(listFaults({ MAIL_FROM: from }), from).toEqual(["MAIL_FROM"]);
   });
 
+  test.each(["SUPPORT_EMAIL", "ALERT_EMAIL"])("refuses %s unless it is empty or one email address", (name) => {
+    for (const value of ["", "help@svc.test"]) expect(listFaults({ [name]: value }), value).toEqual([]);
+    for (const value of ["mailto:help@svc.test", "Help <help@svc.test>", "a@svc.test,b@svc.test", "help", "help@svc.test?cc=a@svc.test"])
+      expect(listFaults({ [name]: value }), value).toEqual([name]);
+  });
+
   test("requires the account and the token for reading metrics together, and a valid dataset", () => {
     const account = "0123456789abcdef".repeat(2);
     expect(listFaults({ METRICS_ACCOUNT_ID: account, METRICS_TOKEN: "x" })).toEqual([]);

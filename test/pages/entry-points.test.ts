@@ -218,6 +218,17 @@ describe("GET /", () => {
     expect((await named("/", asPerson)).text).toContain(contact);
   });
 
+  test("links to the support address in each language, if one is configured", async () => {
+    const hrefs = async (language: string, SUPPORT_EMAIL: string) => {
+      const service = createServiceCall({ ...productionSettings, SUPPORT_EMAIL }, "https://verify.svc.test");
+      return findByTagName((await read(`/?lang=${language}`, asPerson, service)).document, "a").map(({ attribs }) => attribs.href);
+    };
+    for (const language of ["en", "es", "fr"]) {
+      expect(await hrefs(language, "help@svc.test"), language).toContain("mailto:help@svc.test");
+      expect((await hrefs(language, "")).join(), language).not.toContain("mailto:");
+    }
+  });
+
   test("is available in each language, sets no cookie, and can be indexed", async () => {
     for (const [language, words] of [
       ["en", "Consent you can prove, and take back"],

@@ -533,6 +533,28 @@ describe("error pages", () => {
     expect((await open(cert_id)).status).toBe(200);
   });
 
+  test.each([
+    ["en", "If you report this problem, include this request ID:", "To report this problem, email {support} and include this request ID:"],
+    ["es", "Si informa de este problema, indique", "Para informar de este problema, escriba a {support} e indique"],
+    ["fr", "Si vous signalez ce problème, indiquez", "Pour signaler ce problème, écrivez à {support} et indiquez"],
+  ])("name the support address in %s while storage is unavailable, if the deployment has one", async (language, without, withAddress) => {
+    const { cert_id } = await issueCertificate();
+    const fail = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const statement = { bind: () => statement, first: fail, all: fail, run: fail, raw: fail };
+    const readError = (SUPPORT_EMAIL: string) =>
+      read(
+        `/c/${cert_id}?lang=${language}`,
+        { headers: { "user-agent": browser } },
+        createServiceCall({ SUPPORT_EMAIL, DB: { prepare: () => statement, batch: fail } }),
+      );
+    const anonymous = await readError("");
+    expect(extractWords(anonymous.document)).toContain(without);
+    expect(anonymous.text).not.toContain("mailto:");
+    const named = await readError("who?&me@svc.example");
+    expect(extractWords(named.document)).toContain(withAddress.replace("{support}", "who?&me@svc.example"));
+    expect(findByTagName(named.document, "a").map(({ attribs }) => attribs.href)).toContain("mailto:who%3F%26me@svc.example");
+  });
+
   test("return 429 with the time to wait after too many views from one address", async () => {
     const platform = await createPlatform({ ...env, DEV_RATE_SCALE: "1", LIMIT_VERIFY_PER_IP: "2/60" } as never);
     const app = buildApp(platform);

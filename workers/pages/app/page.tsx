@@ -47,6 +47,7 @@ const SignOutButton: FC = () => (
 const AppFooter: FC = () => {
   const { messages, email, services } = useAppRequest();
   const { supportEmail } = services.config;
+  const { front } = usePageContext().messages;
   return (
     <>
       <span>
@@ -54,7 +55,7 @@ const AppFooter: FC = () => {
       </span>
       <span class="row">
         <a href="/c/format">{messages.howItWorks}</a>
-        {supportEmail !== null && <a href={toMailtoUrl(supportEmail)}>{usePageContext().messages.front.support}</a>}
+        {supportEmail !== null && <a href={toMailtoUrl(supportEmail)}>{front.support}</a>}
       </span>
     </>
   );

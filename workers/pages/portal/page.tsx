@@ -137,7 +137,7 @@ export const forbiddenPage = (request: PortalRequest, code: RefusalCode, reason:
     content: (
       <EmptyCard
         icon="lock"
-        title={code === "owner_required" ? messages.ownersOnlyTitle : messages.pastDueOnly}
+        title={code === "owner_required" ? messages.ownersOnlyTitle : messages.cannotChangeYet}
         advice={reason}
         action={
           <>

@@ -122,7 +122,7 @@ const DangerZone: FC<{ name: string }> = ({ name }) => {
               <strong>{danger.close.title}</strong>
               <small class="quiet">{danger.close.text}</small>
             </div>
-            <a class="btn sm danger" href={toMailtoUrl(supportEmail)}>
+            <a class="btn sm" href={toMailtoUrl(supportEmail)} aria-label={`${danger.close.action}: ${danger.close.title}`}>
               {danger.close.action}
             </a>
           </li>

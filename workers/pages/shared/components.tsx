@@ -74,7 +74,8 @@ export const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, childr
   </a>
 );
 
-export const toMailtoUrl = (address: string): string => `mailto:${encodeURI(address)}`;
+/** Encodes characters such as `?` in the part before the @, which would otherwise start the headers of the email (RFC 6068). */
+export const toMailtoUrl = (address: string): string => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
 
 export const EmailLink: FC<{ address: string }> = ({ address }) => (
   <a href={toMailtoUrl(address)} translate="no">

@@ -52,7 +52,7 @@ export const messages = {
   notDone: "Not changed",
   ownersOnlyTitle: "You’re not an owner",
   ownersOnly: "Only owners can change this. To find an owner, go to Team.",
-  pastDueOnly: "You can’t make changes yet",
+  cannotChangeYet: "You can’t make changes yet",
   pastDue: "Your payment is past due. You can make changes once you’ve paid.",
   pastDueTitle: "Your payment is past due",
   pastDueBand: "You can view everything, but you can’t make changes until you pay.",
@@ -1236,7 +1236,7 @@ export const messages = {
       close: {
         title: "Close this account",
         text: "No new certificates will be issued. Your certificates can still be verified, and people can still withdraw consent.",
-        action: "Ask us to close it…",
+        action: "Email support",
       },
     },
   },
