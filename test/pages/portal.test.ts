@@ -102,6 +102,10 @@ describe("signing in to the portal", () => {
     expect([bad.status, invalid, focused]).toEqual([400, ["business_name", "website", "email", "country"], ["business_name"]]);
     for (const text of ["Enter your business name", "Enter a website", "Enter a valid email address", "Choose a country"])
       expect(getPageText(bad)).toContain(text);
+    const zeroWidthName = { business_name: "Acme\u200bSolar", email: "owner@acme.example", country: "US", website: "" };
+    expect(getPageText(await postForm({ cookie: "" }, "/portal/sign-up", zeroWidthName))).toContain(
+      "Must not contain invisible characters.",
+    );
   });
 
   test("gives the same response whether or not an address is known", async () => {

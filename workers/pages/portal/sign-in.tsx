@@ -13,7 +13,7 @@ import { signOutBrowser } from "../../http/guards/session-cookie.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
-import { signUp } from "../../operations/access/sign-up.ts";
+import { signUp, type SignupInput } from "../../operations/access/sign-up.ts";
 import { startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import {
@@ -292,11 +292,14 @@ const renderSignUp = async (c: Context<AppEnv>): Promise<Response> => {
 };
 
 /** Combines the errors of all invalid fields. The first of these fields in the form takes the focus. */
-const toSignUpError = (faults: readonly string[]): FormError => {
-  const invalid = faults.map((detail) => toFormError(refuse("invalid_request", detail)).field);
-  const [first, ...others] = signUpFields.filter((name) => invalid.includes(name));
+const toSignUpError = (faults: readonly string[], { businessName }: SignupInput): FormError => {
+  const rules = new Map(faults.map((detail) => toFormError(refuse("invalid_request", detail))).map(({ field, text }) => [field, text]));
+  const [first, ...others] = signUpFields.filter((name) => rules.has(name));
   if (first === undefined) return { code: "invalid_request", field: null, text: refusals.invalid_request };
-  const texts = signUpMessages.invalid;
+  const { invalid } = signUpMessages;
+  // The rule explains, for example, that the name contains an invisible character.
+  const nameRule = businessName.trim() === "" ? undefined : rules.get("business_name");
+  const texts = { ...invalid, business_name: nameRule ?? invalid.business_name };
   return {
     code: "invalid_request",
     field: first,
@@ -316,7 +319,7 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
   };
   const browser = await identifySignInBrowser(c);
   const signedUp = await signUp(c.var.services, registration, { language, browser });
-  if (!signedUp.ok) return renderSignUpStep(c, { form, error: toSignUpError(signedUp.faults) });
+  if (!signedUp.ok) return renderSignUpStep(c, { form, error: toSignUpError(signedUp.faults, registration) });
   await savePendingSignIn(c, { email: trimTypedAddress(registration.email), browser, next: "/portal" });
   return c.redirect("/portal/sign-in", 303);
 };
