@@ -43,7 +43,7 @@ const phonePartPattern = /^(?!.*\b(with|incl)).*\b(ext|country|area|local|code|p
 const guessableTypePattern = /^(text|email|tel|number|select-one)?$/;
 
 const secretHintPattern =
-  /\bpass(w|c|ph|e\b)|\bpwd|\bpin\b|\botp|one ?time|\bcv[vc]|security code|\bcc( |n|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec|karte|\biban|\bcarte [bd]|de (la )?carte|tarjeta|contrasen/;
+  /\bpass(w|c|ph|e\b)|\bpwd|\bpin\b|\botp|one ?time|\bcv[vc]|security code|\bcc( |n|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec|\b(kredit)?karte|\biban|\bcarte [bd]|de (la )?carte|tarjeta|contrasen/;
 
 /**
  * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a

@@ -126,6 +126,7 @@ describe("a control is recognized by", () => {
     ['name "mail_address", which is no street address', '<input name="mail_address">', "email", "a@b.example"],
     ["label in French, of the email address", '<label>Adresse mail professionnelle * <input name="f7"></label>', "email", "a@b.example"],
     ['label "Mail (we send a one-time code)"', '<label>Mail (we send a one-time code) <input name="f7"></label>', "email", "a@b.example"],
+    ['label "E-Mail für Ihre Eintrittskarte"', '<label>E-Mail für Ihre Eintrittskarte <input name="f7"></label>', "email", "a@b.example"],
     ['label "Mail (required)"', '<label>Mail (required) <input name="f7"></label>', "email", "a@b.example"],
     ['name "mail_zip", which is no email address', '<input name="mail_zip">', "zip", "89501"],
     ['name "mail_city", which is no email address', '<input name="mail_city">', "city", "Reno"],
