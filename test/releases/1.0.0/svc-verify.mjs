@@ -3266,12 +3266,17 @@ var parseArguments = (args) => {
     if (value === void 0) throw new UsageError(`${option} needs a value`);
     return value;
   };
+  const takeOnlyValue = (option, earlier) => {
+    if (earlier !== null) throw new UsageError(`${option} is accepted only once`);
+    return takeValue(option);
+  };
   for (let argument = rest.shift(); argument !== void 0; argument = rest.shift()) {
     if (argument === "--help" || argument === "-h") return "help";
     if (argument === "--json") options = { ...options, json: true };
-    else if (argument === "--trust") options = { ...options, trust: takeValue(argument) };
+    else if (argument === "--trust") options = { ...options, trust: takeOnlyValue(argument, options.trust) };
     else if (argument === "--require") options = addRequirements(takeValue(argument), options);
-    else if (argument === "--expect-fingerprint") options = { ...options, expectedFingerprint: takeValue(argument).toLowerCase() };
+    else if (argument === "--expect-fingerprint")
+      options = { ...options, expectedFingerprint: takeOnlyValue(argument, options.expectedFingerprint).toLowerCase() };
     else if (argument.startsWith("-")) throw new UsageError(`unknown option ${argument}`);
     else if (options.pack !== "") throw new UsageError("only one pack at a time is accepted");
     else options = { ...options, pack: argument };
