@@ -51,9 +51,22 @@ const toSlug = (heading: string): string =>
     .replaceAll(/[^\p{Letter}\p{Number} _-]/gu, "")
     .replaceAll(" ", "-");
 
+/**
+ * Shortens the first sentence of a guide for lists of guides: "This page shows how to record a withdrawal." becomes "Record a withdrawal."
+ * Throws if the guide does not start with such a sentence.
+ */
+const summarize = (name: ServedGuide, paragraph: string): string => {
+  const text = paragraph.replaceAll("\n", " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+  const [, subject] = /^This page (?:shows how to|describes|lists) (.+?\.)(?: |$)/.exec(text) ?? [];
+  if (subject === undefined) throw new Error(`guides: ${name} does not start with "This page shows how to", "describes" or "lists"`);
+  return `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`;
+};
+
 interface GuideInfo {
   readonly name: ServedGuide;
   readonly title: string;
+  /** What the reader finds in the guide: one sentence in Markdown. */
+  readonly summary: string;
   readonly sections: readonly { readonly id: string; readonly title: string }[];
 }
 
@@ -103,6 +116,7 @@ const renderHeadingText = (html: string): string => {
 const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, string>>): Guide => {
   const sections: { id: string; title: string }[] = [];
   let title = "";
+  let summary = "";
   let codeCount = 0;
   let isFirstParagraph = true;
   const marked = new Marked({
@@ -113,8 +127,9 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
         if (depth === 2) sections.push({ id, title: text.replaceAll("`", "") });
         return depth === 1 ? "" : `<h${depth} id="${id}" tabindex="-1">${renderHeadingText(this.parser.parseInline(tokens))}</h${depth}>\n`;
       },
-      paragraph({ tokens }: Tokens.Paragraph) {
+      paragraph({ tokens, text }: Tokens.Paragraph) {
         const classes = isFirstParagraph ? ' class="lede"' : "";
+        if (isFirstParagraph) summary = summarize(name, text);
         isFirstParagraph = false;
         return `<p${classes}>${this.parser.parseInline(tokens)}</p>\n`;
       },
@@ -157,7 +172,7 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
     },
   });
   const html = marked.parse(readGuide(name), { async: false });
-  return { name, html, title, sections };
+  return { name, html, title, summary, sections };
 };
 
 /** Renders all guides. `addresses` maps image file names to their served paths. Throws if an image is missing from it. */
@@ -173,6 +188,7 @@ export const renderGuidesModule = (guides: readonly (GuideInfo & { readonly path
     "    string,",
     "    {",
     "      readonly title: string;",
+    "      readonly summary: string;",
     "      readonly sections: readonly { readonly id: string; readonly title: string }[];",
     "      readonly path: string;",
     "    }",

@@ -220,6 +220,9 @@ const DocsOverview: FC<{ document: ApiDocument }> = ({ document }) => (
           {names.map((name) => (
             <li>
               <a href={`/docs/${name}`}>{guides[name]?.title}</a>
+              <p class="quiet">
+                <InlineMarkdown text={guides[name]?.summary ?? ""} />
+              </p>
             </li>
           ))}
         </ul>
