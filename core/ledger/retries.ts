@@ -28,8 +28,8 @@ export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: Sub
 };
 
 /**
- * Returns when to try again after an attempt that failed. `attempts` is the number of attempts before that one. The time is at least
- * `minDelayMs` milliseconds from now, which another server requests, but no more than six hours. `random` is a number from 0 to 1.
+ * Returns when to try again after an attempt that failed. `attempts` is the number of attempts before that one. `minDelayMs` is the delay
+ * that the other server asks for; more than six hours count as six hours. `random` is a number from 0 to 1.
  */
 export const computeRetryAt = (attempts: number, minDelayMs: number, now: Instant, random: number): Instant =>
   now + Math.max(Math.min(minDelayMs, parkedRetryMs), addJitter(computeRetryDelayMs(submissionBackoff, attempts + 1), random));
