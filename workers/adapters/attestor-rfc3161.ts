@@ -19,8 +19,8 @@ const nonceBytes = 8;
 
 /**
  * Creates an attestor for a timestamping authority. If the authority refuses the request with a status such as 400, the failure is
- * permanent. If a reply fails a check, the failure is retryable, and the retry uses a new nonce. A reply that an unpinned key has signed is
- * stored as unverified: the authority may have changed its key, and another request would only get a later timestamp.
+ * permanent. If a reply fails a check, the failure is retryable, and the retry uses a new nonce. A reply that is signed with an unpinned
+ * key is stored as unverified: the authority may have changed its key, and another request would only get a later timestamp.
  */
 export const createTimestampAttestor = (authority: TimestampAuthority, send: SendRequest, random: RandomBytes, clock: Clock): Attestor => ({
   kind: "rfc3161",

@@ -23,7 +23,7 @@ const clockSlackMs = 5 * minuteMs;
  * - `conflict`: the witness has seen a different tree of the same size, or its 409 response is malformed.
  * - `http_422`: the witness rejects the consistency proof.
  *
- * A different tree or a rejected proof means that this log or the witness has a second history.
+ * A different tree or a rejected proof means that two histories of this log exist, or that the witness is faulty.
  */
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;

@@ -5,8 +5,8 @@ import { secondMs, type Instant } from "../../core/time.ts";
 const maxKnown = 10_000; // each entry takes about 100 bytes
 const maxAddresses = 20_000;
 /**
- * After this time, a lookup no longer counts as running, because the lookup of a caller that disconnects never reports its end. This time
- * is longer than a database may take to respond.
+ * The longest time for which a lookup counts as running. If a caller disconnects, the end of its lookup is never recorded. This time is
+ * longer than a database may take to respond.
  */
 const maxLookupMs = 3 * secondMs;
 

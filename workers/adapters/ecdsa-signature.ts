@@ -1,5 +1,5 @@
-// Replaces a function of @simplewebauthn/server (`alias` in wrangler.toml). The library reads a signature with eight packages that can parse
-// any ASN.1, but a signature consists of only two numbers.
+// Replaces a function of @simplewebauthn/server (`alias` in wrangler.toml). The original needs eight packages that can parse any ASN.1,
+// although a signature consists of only two numbers.
 import { ecdsaDerToRaw } from "../../core/ledger/der.ts";
 
 const numberBytes = 32; // webauthn.ts allows one ECDSA algorithm, ES256, which uses the curve P-256

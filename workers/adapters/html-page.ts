@@ -45,7 +45,10 @@ const parseHtml = (page: FetchedPage): PageContent => {
   const links: PageLink[] = [];
   let unread = 0;
   let depth = 0;
-  /** Null if the page's own base URL is too long. Relative links would lead to other pages if they were resolved against the page. */
+  /**
+   * Null if the URL in the page's `<base>` element is too long. Relative links are then ignored, because resolving them against the page's
+   * URL would give wrong links.
+   */
   let base: string | null = page.url;
   let baseSeen = false;
   let open: { address: string; rel: readonly string[]; text: string; label: string } | null = null;

@@ -19,7 +19,8 @@ export interface TlogLedger extends LedgerEndpoint {
 
 const requestTimeoutMs = 10 * secondMs;
 const maxPerBundle = 256; // the number of entries in a tile, and the maximum that /add-batch accepts
-// A batch takes up to 4 bundles and waits for one checkpoint, which takes most of the time, because the log signs only one per second.
+// A batch fits into 4 bundles. It takes about a second, most of which is spent waiting for a checkpoint, because the log signs only one per
+// second.
 const maxPerBatch = 1_000;
 const maxCheckpointAttempts = 10;
 const checkpointPauseMs = 300;

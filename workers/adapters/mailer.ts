@@ -58,7 +58,7 @@ const maxResponseBytes = 65_536; // the response must be read to the end, but it
 /** Errors that an operator must fix: a wrong token, URL or sender, or an unpaid account. The email stays queued. */
 const operatorFaults: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);
 
-/** The provider may still be processing an earlier attempt to send the email. It has the same idempotency key. */
+/** The provider may still be processing an earlier attempt to send the email with the same idempotency key. */
 const idempotencyConflict = 409;
 
 export const createHttpMailer = (

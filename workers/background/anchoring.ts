@@ -84,8 +84,8 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const parked = settled.filter(({ anchor, outcome }) => shouldPark(anchor, outcome));
   if (parked.length > 0) platform.log.error({ at: "ledger", error: `parked ${parked.length} ${adapter.id}: ${listCodes(parked)}` });
   if (failed || fork !== undefined) return false;
-  // If this run stored nothing, either another run overtook it or the database was restored. If it was overtaken, continue, because the
-  // other run may have listed fewer statements.
+  // If this run stored nothing, either the database was restored or another run finished first and changed `lastRun`. In the second case,
+  // continue, because the other run may have processed fewer statements.
   return stored.length > 0 || (await getLedgerState(db, adapter.id)).lastRun !== basis.lastRun;
 };
 

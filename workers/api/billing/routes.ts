@@ -27,7 +27,8 @@ const limitCheckouts = defineGuard<SessionEnv>(
   { when: { rate_limited: "More than 30 requests per hour by one account, or 120 per minute by one person." } },
   async (c, next) => {
     const { session } = c.var;
-    // Members who are not owners are refused later. If they counted, they could keep the owners from paying.
+    // Members who are not owners are refused later. If their requests counted toward the business's limit, they could keep the owners from
+    // paying.
     if (session.realm === "business" && session.role !== "owner") return next();
     return (await enforceLimit(c, "CHECKOUT", getAccountId(session))) ?? next();
   },

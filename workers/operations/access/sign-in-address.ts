@@ -94,8 +94,8 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     /** True if the address has, or may have, memberships or invitations in more than one shard. */
     hasOtherShards: isPartial || found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
-     * For a new consumer, the part before the @ as typed, but trimmed and composed; otherwise empty. A code is bound to this part, because
-     * another spelling of the address can be a different mailbox.
+     * For a new consumer, the part before the @ as typed, but trimmed and normalized (NFC); otherwise empty. A code is bound to this part,
+     * because another spelling of the address can be a different mailbox.
      */
     localPart: addressee === null && realm === "consumer" ? getLocalPart(email) : "",
     shard,

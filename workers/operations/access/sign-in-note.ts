@@ -6,7 +6,6 @@ import { sealNote, openNote, type NoteScope } from "./sealed-notes.ts";
 
 const signInNoteScope: NoteScope = { name: "sign-in", owner: "browser" };
 
-/** The cookie lasts as long as a sign-in code. */
 export const signInNoteSeconds = emailCodeLimits.login.lifeMs / 1_000;
 
 export interface PendingSignIn {

@@ -7,7 +7,6 @@ import { sealNote, openNote, type NoteScope } from "./sealed-notes.ts";
 
 const toWithdrawalNoteScope = (certId: CertId): NoteScope => ({ name: "withdrawal", owner: certId });
 
-/** The note lasts as long as a withdrawal code. */
 export const withdrawalNoteSeconds = emailCodeLimits.withdrawal.lifeMs / 1_000;
 
 export interface WithdrawalNote {

@@ -40,7 +40,8 @@ const isAccountConflict = (error: unknown): boolean => isOutdatedRevision(error)
 /**
  * Makes one attempt. If the account has changed since it was loaded, or the certificate's ID already exists, throws and records this in
  * `conflicts`. The ID is derived from the idempotency key, so an existing ID means that the key was used before. The caller then looks for
- * that certificate. If it is more than a day old, the next attempt in the shard uses an ID that also depends on the day.
+ * the certificate with this ID. If that certificate is more than a day old, the next attempt in the shard uses an ID that also depends on
+ * the day.
  */
 const attemptCapture = async (
   services: CertificateWriteDependencies,

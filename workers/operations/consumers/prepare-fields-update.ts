@@ -38,8 +38,8 @@ export interface PreparedFieldsUpdate {
 export type TakeShareUpdates = (person: Person, count: number) => Promise<boolean>;
 
 /**
- * Returns a function for all attempts of one change. The attempts together count once, with the number of shares of the first attempt that
- * affects any.
+ * Returns a function that all attempts of one change share. The first call counts its `count`. Later calls are for the same change, so they
+ * count nothing and return the same result.
  */
 export const createTakeShareUpdates = (services: Pick<Counters, "takeExactly">): TakeShareUpdates => {
   let isAllowed: Promise<boolean> | undefined;

@@ -9,7 +9,7 @@ import { runIsolated } from "../../log.ts";
 import type { IntakeDependencies } from "./dependencies.ts";
 
 const checkTimeoutMs = 2 * secondMs; // for one group of journals
-const groupSize = 6; // like the number of connections that an invocation can open at a time
+const groupSize = 6; // an invocation can have six open connections at a time
 
 interface PersonCertificates {
   /** The business that issued them; null for all businesses. */

@@ -15,8 +15,8 @@ import { createOnce, type IdempotentResult } from "./create-once.ts";
 const invitationLifeMs = 7 * dayMs;
 
 /**
- * Returns true if the business may send the address another invitation email today. After the first one, the limit covers the emails of all
- * businesses, so the response does not reveal whether it is reached.
+ * Returns true if the business may send the address another invitation email today. The limit on further emails counts those of all
+ * businesses. Callers must not reveal whether it is reached.
  */
 const mayEmail = async ({ takeExactly }: Pick<Counters, "takeExactly">, businessId: string, emailIndex: AddressIndex): Promise<boolean> => {
   const index = toStoredIndex(emailIndex);

@@ -54,7 +54,7 @@ export const commitShare = async (
   const { share } = prepared;
   const { person, language } = creation;
   const isSameShard = person === null || shardOfId(person.id) === shardOfId(share.id);
-  // The country decides which number a phone number without a country code is, even if the country is not shared.
+  // A phone number without a country code can be normalized only with the person's country, so use the country even if it is not shared.
   const indexedFields = { ...prepared.fields, ...(fields.country !== undefined && { country: fields.country }) };
   const [value, indexes, intent, mail] = await Promise.all([
     signer.sign(prepared.canonical),

@@ -16,7 +16,7 @@ export const maxPerBatch = 20;
 
 /**
  * Withdraws all or none of the given certificates of a business, with the same method and actor. A certificate's withdrawal can be later
- * than `change.now` (`getWithdrawalTime`). If one was read before another withdrawal, throws an error that `isOutdatedWithdrawal`
+ * than `change.now` (`getWithdrawalTime`). If one of them has been withdrawn since it was read, throws an error that `isOutdatedWithdrawal`
  * recognizes. The caller schedules the follow-up work.
  */
 export const commitWithdrawals = async (

@@ -45,9 +45,9 @@ export const identifyCodeRequester = async (
 };
 
 /**
- * Returns what an attempt is counted for in a shard other than the certificate's: the same address and browser if the shard has an open
- * code for the address. Otherwise, one value for all addresses of the business and environment. Therefore, every attempt writes one row of
- * failures in the shard, but requests with many different addresses do not add rows to every shard.
+ * Returns the address and browser for which an attempt is counted in a shard other than the certificate's. If the shard has no open code
+ * for the address, replaces the address with one value for all addresses of the business and environment. Every attempt therefore writes
+ * one row of failures in the shard, but requests with many different addresses do not add rows to every shard.
  */
 export const identifyInOtherShard = async (
   { vault, clock }: ReadDependencies,

@@ -160,7 +160,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Shows the error at the field that the refusal's detail (`field: rule`) names. If it names none, shows the error at `email`. */
+/** Shows the error at the field in the refusal's detail (`field: rule`), or at `email` if the detail contains no field. */
 const renderInvalidDetails = (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
   const invalidField = contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
   return renderDetails(request, { typed: parseTypedValues(request.form), invalidField });

@@ -313,8 +313,8 @@ const listRenewableGroups = (share: Share, fields: ContactFields): readonly Rene
   });
 
 /**
- * Starts with no group selected, because a renewal is a new consent. Each checkbox contains the fields that the page shows. `form` contains
- * the posted values, which the page shows again.
+ * Starts with no group selected, because a renewal is a new consent. The value of each checkbox lists the fields that the page shows.
+ * `form` contains the posted values, which the page shows again.
  */
 const renderRenewForm = (
   request: AppRequest,

@@ -39,11 +39,16 @@ export interface ReviewedForm {
   readonly changes: ReadonlyMap<ContactKey, string | null>;
   /** The fields with an error, in the order of the requested scope. */
   readonly errors: ReadonlyMap<ContactKey, FieldErrorKind>;
-  /** True if a selected checkbox contains none of its group's fields, as on a sheet that an earlier version of the service showed. */
+  /**
+   * True if the value of a selected checkbox lists none of its group's fields. This happens if an earlier version of the service rendered
+   * the sheet.
+   */
   readonly isOutdated: boolean;
 }
 
-/** Returns the fields of an optional group that the sheet showed if the person selected the group. The group's checkbox contains them. */
+/**
+ * If the person selected an optional group, returns the group's fields that the sheet showed. The value of the group's checkbox lists them.
+ */
 const listSelectedKeys = (form: DecisionChoices, optional: readonly ContactKey[], group: FieldGroup): readonly ContactKey[] => {
   const shown = new Set(form.get(`group.${group}`)?.split(" "));
   return filterKeysInGroup(optional, group).filter((key) => shown.has(key));

@@ -135,8 +135,8 @@ const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group 
 };
 
 /**
- * Shows an optional group with a checkbox that only the person can select. The checkbox contains the fields that the page shows. The group's
- * inputs, if any, are below it.
+ * Shows an optional group with a checkbox that only the person can select. The value of the checkbox lists the fields that the page shows.
+ * The group's inputs, if any, are below it.
  */
 const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean }> = ({ review, group, hasNeeded }) => {
   const { fields, shownFields, choices, errors, view } = review;

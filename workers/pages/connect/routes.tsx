@@ -68,7 +68,7 @@ const renderConnectNotice = (
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
   const messages = getConnectMessages(c);
   const page = noticePage(messages[heading] as string, messages[advice] as string);
-  // Only the request of an account without access is known to be valid, so only its page repeats the request in the language links.
+  // Keep the query in the language links only for status 402, the only one of these errors that occurs for a valid request.
   return renderConnectPage(c, status, { ...page, ...(status === 402 && { preservesQuery: true }) });
 };
 

@@ -1,5 +1,5 @@
-// Serves the home page on every host that people visit, /withdraw, /c?number= and the not-found page. Programs that request the home page
-// get JSON with the URL of the API description instead.
+// Serves /withdraw, /c?number= and the not-found page, and the home page on every host that people visit. Programs that request the home
+// page get JSON with the URL of the API description instead.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";

@@ -164,7 +164,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
 const redirectToCheckout = async (request: PortalRequest): Promise<Response> => {
   const { c, services, member } = request;
   if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return renderCrossSiteBlocked(c);
-  // Other members are refused below. If they counted, they could keep the owners from paying.
+  // Other members are refused below. If their requests counted toward the business's limit, they could keep the owners from paying.
   const limitResponse = member.role === "owner" ? await checkAccountLimit(c, "CHECKOUT", member.business.id) : null;
   if (limitResponse !== null) return limitResponse;
   const payment = await createPaymentSession(services, member, "business");

@@ -343,8 +343,8 @@ const renderFilteredList = async (
   const [found, { counts, saved }] = await Promise.all([list(), getCertificateListViews(services, member, request.environment)]);
   const { certificates, total, isTruncated } = found;
   const pages = Math.ceil(Math.min(total, maxListedCertificates) / certificatesPerPage);
-  // For example, a withdrawal can have removed the last rows of a filtered list since the link to this page was shown. The total can
-  // be too high for the rows, so a page within `pages` leads to the first page.
+  // The page can be empty, for example because a withdrawal has removed rows from a filtered list since the link to this page was shown.
+  // Redirect to the last page. The total can be too high, so if the page should have rows, redirect to the first page instead.
   if (certificates.length === 0 && page > 1) return redirectTo(request, listPath(filter, page <= pages ? 1 : Math.max(1, pages)));
   const first = (page - 1) * certificatesPerPage + 1;
   const range = {

@@ -33,7 +33,7 @@ const getPercentFormat = once(() => new Intl.NumberFormat(locales[language], { s
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** Shows by how many percent the count changed from the previous thirty days, and the count in those days. */
+/** Shows the change from the previous thirty days in percent, and the count in those days. */
 const Change: FC<PeriodComparison> = ({ current, previous }) => {
   if (current === previous)
     return (
