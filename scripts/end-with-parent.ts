@@ -1,5 +1,5 @@
-// Ends child processes when this process ends, even if it is killed and cannot clean up. Otherwise, the runtime would keep running and hold
-// the port that the next start needs.
+// Ends child processes when this process ends, even if it is killed and cannot clean up. Otherwise, the runtime would keep running and
+// occupy the port that the next start needs.
 import { spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
 

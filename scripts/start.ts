@@ -100,7 +100,7 @@ const main = async (): Promise<void> => {
 
   let isStopping = false;
   const stop = async (): Promise<void> => {
-    if (isStopping) return; // Ctrl-C in a terminal sends the signal to each process, and run.mjs passes it on again
+    if (isStopping) return; // after Ctrl-C, the signal arrives twice: from the terminal and from run.mjs
     isStopping = true;
     setTimeout(() => process.exit(1), stopTimeoutMs); // if the runtime hangs, its process is killed when this one ends
     clearInterval(ticker);

@@ -53,7 +53,7 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
   );
   console.log(describeDistinguishability("API key: malformed (hit), unknown (miss)", getDurations("garbled"), getDurations("unknown")));
 
-  // In the business realm, an email address without an account gets no email, so the difference in response time is largest there.
+  // In the business realm, an email address without an account gets no email, so any difference in response time is largest there.
   const vault = await openVaultFromVars(bench.vars);
   const known = Array.from({ length: bench.samples }, (_, n) => `known${n}@example.com`);
   for (const [n, email] of known.entries()) {

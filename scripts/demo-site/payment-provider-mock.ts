@@ -6,7 +6,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { escapeHtml } from "../../core/mail/message.ts";
 
 export interface PaymentProviderMock {
-  /** Origin of this mock. */
   readonly origin: string;
   readonly serviceOrigin: string;
   readonly secretKey: string;
@@ -18,7 +17,7 @@ export interface PaymentProviderMock {
 type Form = ReadonlyMap<string, string>;
 type Event = readonly [type: string, object: Readonly<Record<string, unknown>>];
 
-/** Unpaid checkouts by ID. Below: return URLs and plans by customer. */
+/** Unpaid checkouts by ID. The two maps below contain each customer's return URL and plan. */
 const checkouts = new Map<string, Form>();
 const returnUrls = new Map<string, string>();
 const plans = new Map<string, string>();

@@ -46,7 +46,7 @@ export const assertHostsFree = async (
   isWorkerDeployed: boolean,
   resolve: ResolveHost = resolveHost,
 ): Promise<void> => {
-  // A configuration without a Worker is that of a deployment that failed, or of an earlier version's dry run.
+  // If no Worker is deployed, ignore a saved configuration. It comes from a failed deployment, or from a dry run of an earlier version.
   const previous = isWorkerDeployed ? readPreviousHosts(folder, deployment) : new Set<string>();
   if (previous === null) return;
   const taken: string[] = [];

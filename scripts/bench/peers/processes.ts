@@ -21,7 +21,7 @@ export interface Program {
   readonly kill: () => Promise<void>;
 }
 
-const maxPrinted = 2_000; // characters of a program's output to keep, in case it ends
+const maxPrinted = 2_000; // in characters; the error message for a program that ends early contains this much of its output
 
 const running = new Set<ChildProcess>();
 const killTree = (child: ChildProcess): void => {
