@@ -22,8 +22,9 @@ let earlierIsolate: Call;
 let service: Call;
 /** Another isolate that cached the account before shard 00 was closed. */
 let lateIsolate: Call;
-/** A certificate of another person in shard 00, and that person's later certificate in shard 01. */
+/** A certificate of another person in shard 00. */
 let waiting: { readonly cert_id: string };
+/** The same person's later certificate in shard 01. */
 let waitingElsewhere: { readonly cert_id: string };
 /** A certificate of another business in shard 00. */
 let otherCertificate: { readonly cert_id: string };

@@ -395,7 +395,7 @@ describe("the consent sheet", () => {
       await sheet.post(`/authorize/decide${other.search}`, { token, "group.name": "first_name last_name", "group.phone": "phone" });
     }
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
-    await sheet.get(path, fromPage); // opens the request again, because the cookie holds only the browser's five newest requests
+    await sheet.get(path, fromPage); // opens the request again, because the cookie stores only the browser's five newest requests
     await sheet.post(decidePath(path), {
       token,
       "group.name": "first_name last_name",

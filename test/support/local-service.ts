@@ -30,7 +30,6 @@ import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
 export interface LocalService {
   /** The service's origin. Locally, the API, the app and all other parts of the service share this origin. */
   readonly origin: string;
-  /** The demo business site's origin. */
   readonly demoOrigin: string;
   readonly world: DemoWorld;
   readonly runtime: Runtime;
