@@ -14,5 +14,8 @@ export const toIso = (instant: Instant): string => new Date(instant).toISOString
 
 export const toIsoOrNull = (instant: Instant | null): string | null => (instant === null ? null : toIso(instant));
 
+/** Returns the number of the UTC day, counted from 1970-01-01. */
+export const toDayNumber = (instant: Instant): number => Math.floor(instant / dayMs);
+
 /** Returns the number of seconds until the UTC day ends. Daily limits use it as Retry-After. */
 export const getSecondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

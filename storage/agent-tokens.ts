@@ -4,7 +4,7 @@ import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type ConnectedClient, type TokenOwner } from "../core/agents/agent-token.ts";
 import type { AuditChain } from "../core/domain-events.ts";
-import { dayMs, hourMs, type Instant } from "../core/time.ts";
+import { hourMs, type Instant, toDayNumber } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
 import { otherShardsField } from "./issuing-shards.ts";
 import { businessChainFields } from "./accounts.ts";
@@ -205,7 +205,7 @@ export const toTokenHolder = (
 
 /** Returns the statement that records today as the token's last day of use, or no statement if that day is already recorded. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
-  const day = Math.floor(now / dayMs);
+  const day = toDayNumber(now);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
 };
 

@@ -2,7 +2,7 @@
 import { inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { emailCodeRetentionMs, failedAttemptRetentionMs } from "../core/access/email-code.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { dayMs, type Instant, toDayNumber } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isExpiredClaim } from "./domains.ts";
 import { isExpiredDocument } from "./oauth-clients.ts";
@@ -54,10 +54,10 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
   [domains, isExpiredClaim(now)],
   [billingEvents, lte(billingEvents.receivedAt, now - billingEventRetentionMs)],
   [billingCustomers, allOf(isNull(billingCustomers.accountId), lte(billingCustomers.updatedAt, now - unlinkedCustomerRetentionMs))],
-  [recordUsage, lte(recordUsage.day, Math.floor(now / dayMs) - usageRetentionDays)],
-  [matchMisses, lt(matchMisses.day, Math.floor(now / dayMs))],
+  [recordUsage, lte(recordUsage.day, toDayNumber(now) - usageRetentionDays)],
+  [matchMisses, lt(matchMisses.day, toDayNumber(now))],
   [failedMail, lte(failedMail.expiresAt, now)],
-  [clientDailyUsage, lt(clientDailyUsage.day, Math.floor(now / dayMs))],
+  [clientDailyUsage, lt(clientDailyUsage.day, toDayNumber(now))],
 ];
 
 /** Returns one statement per table. Each deletes at most 1,000 rows. The caller repeats each statement until it deletes nothing. */

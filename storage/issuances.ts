@@ -9,7 +9,7 @@ import { maskSubject } from "../core/certificates/subject.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { shardOfId, type BusinessId } from "../core/ids.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { type Instant, toDayNumber } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertCertificateAddresses, type AddressIndexes } from "./certificate-addresses.ts";
 import { hasGroupsLeft, recordSubmissionUsage, type ClientUsageDay, type SubmissionUsage } from "./client-usage.ts";
@@ -315,7 +315,7 @@ export const buildIssuanceStatements = async (db: Database, vault: Vault, certif
     purpose,
     originDomain,
     clientId: certificate.clientId,
-    day: Math.floor(certificate.issuedAt / dayMs),
+    day: toDayNumber(certificate.issuedAt),
     ownBytes: personSealed.length / 2 + answeredText.length,
     disclosureHash,
     disclosureBytes: certificate.disclosureText.length,

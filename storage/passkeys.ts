@@ -1,7 +1,7 @@
 // Passkeys of consumers and members, with the public keys that verify their signatures. SPEC Authentication.
 import { eq, lt, or, sql, type SQL } from "drizzle-orm";
 import { defaultPasskeyName, maxPasskeys, type VerifiedCredential, type Passkey } from "../core/access/passkey.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { type Instant, toDayNumber } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
@@ -72,7 +72,7 @@ export const recordPasskeyUse = (
   const rises = or(lt(counter, newCounter), sql`${counter} = 0 and ${newCounter} = 0`) as SQL;
   return db
     .update(passkeys)
-    .set({ counter: newCounter, backedUp: isBackedUp, usedDay: Math.floor(now / dayMs) })
+    .set({ counter: newCounter, backedUp: isBackedUp, usedDay: toDayNumber(now) })
     .where(allOf(eq(id, passkey), rises));
 };
 

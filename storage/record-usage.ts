@@ -3,7 +3,7 @@
 // (client-usage.ts). SPEC Limits.
 import { eq, gt, sql, type SQL } from "drizzle-orm";
 import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { type Instant, toDayNumber } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { excluded } from "./inserts.ts";
@@ -35,7 +35,7 @@ interface SharedText {
  */
 export const countStoredRecord = (db: Database, { owner, now, ownBytes, disclosure, entities }: StoredRecord, limit: StorageLimit) => {
   const { ownerId, ownerKind, day, records, bytes } = recordUsage;
-  const today = Math.floor(now / dayMs);
+  const today = toDayNumber(now);
   const used = (column: typeof records | typeof bytes) =>
     sql<number>`${query
       .select({ used: sql`coalesce(sum(${column}), 0)`.as("used") })

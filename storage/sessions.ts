@@ -7,7 +7,7 @@ import type { AddressIndex } from "../core/access/address-index.ts";
 import type { Device } from "../core/access/device.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import { invitedSessionLifetimeMs, sessionLifetimeMs, type AnySession, type Realm, type Session } from "../core/access/session.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { type Instant, toDayNumber } from "../core/time.ts";
 import { hasIndex } from "./address-indexes.ts";
 import type { Database, Found } from "./database.ts";
 import { otherShardsField } from "./issuing-shards.ts";
@@ -54,7 +54,7 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
   const times = {
     createdAt: now,
     verifiedAt,
-    seenDay: Math.floor(now / dayMs),
+    seenDay: toDayNumber(now),
     expiresAt: verifiedAt + sessionLifetimeMs[whose.realm],
   };
   return insertIf(db, sessions, { ...named, ...whose, ...times }, condition);
@@ -113,7 +113,7 @@ export const insertInvitedSession = async (
     userId: invitationId,
     createdAt: now,
     verifiedAt: now,
-    seenDay: Math.floor(now / dayMs),
+    seenDay: toDayNumber(now),
     expiresAt: now + invitedSessionLifetimeMs,
     addressSealed: await vault.seal(sessionAddressContext(session.id), email),
   };

@@ -3,7 +3,7 @@ import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
 import type { ContactFields } from "../core/shares/fields.ts";
-import { dayMs, type Instant } from "../core/time.ts";
+import { dayMs, type Instant, toDayNumber } from "../core/time.ts";
 import { parseContactFields } from "./contact-fields.ts";
 import { batch, type Database } from "./database.ts";
 import { recordShareChanges, createUnsealedPayload } from "./audit-entries.ts";
@@ -65,7 +65,7 @@ export const readShareValues = async (
   const { id, businessId, environment, keyId, now } = reading;
   const isOwn = isOwnShare(id, businessId, environment);
   const { entityId, type, chain, at } = auditEntries;
-  const today = Math.floor(now / dayMs) * dayMs;
+  const today = toDayNumber(now) * dayMs;
   const { copies } = await batch(db, {
     copies: db.select(copyFields).from(shares).leftJoin(shareValues, eq(shareValues.shareId, shares.id)).where(isOwn),
     ...recordShareChanges(db, {

@@ -3,7 +3,7 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession, MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
-import { dayMs } from "../../../core/time.ts";
+import { toDayNumber } from "../../../core/time.ts";
 import { withDeadline, type Database } from "../../../storage/database.ts";
 import { updateLastSeenDay, findSessionByTokenHash } from "../../../storage/sessions.ts";
 import { countOpenDeadlines } from "../../../storage/deadlines.ts";
@@ -50,6 +50,6 @@ export const authenticateSession = async (
   const now = services.clock();
   const session = await findSessionByTokenHash(db, sha256Hex(token), now, deadlinesIn);
   if (session === null) return null;
-  recordSessionUse(services, db, session, Math.floor(now / dayMs));
+  recordSessionUse(services, db, session, toDayNumber(now));
   return session.realm === "business" && deadlinesIn !== null ? addOtherDeadlines(services, session, deadlinesIn) : session;
 };

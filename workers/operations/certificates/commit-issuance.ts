@@ -9,7 +9,7 @@ import type { ShardId } from "../../../core/ids.ts";
 import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { dayMs } from "../../../core/time.ts";
+import { toDayNumber } from "../../../core/time.ts";
 import type { JournalEntry } from "../../../durable-objects/intake-journal/entry.ts";
 import { isSnapshotCurrent } from "../../../storage/account-snapshots.ts";
 import { buildIssuanceStatements } from "../../../storage/issuances.ts";
@@ -119,7 +119,7 @@ const prepareIssuance = async (
     hasApiKey,
   });
   const eventStatements = await buildDomainEventStatements(db, services, [domainEvent]);
-  const day = Math.floor(certificate.issuedAt / dayMs);
+  const day = toDayNumber(certificate.issuedAt);
   return { db, certificate, day, manageToken, receipt, signature, issuance, eventStatements };
 };
 

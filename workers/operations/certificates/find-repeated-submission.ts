@@ -7,7 +7,7 @@ import { buildCertId, type CertId, type ClientId, type ShardId } from "../../../
 import { journalOfClient } from "../../../core/intake/journal-name.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listEarlierShards } from "../../../core/shards/issuing.ts";
-import { dayMs, hourMs } from "../../../core/time.ts";
+import { dayMs, hourMs, toDayNumber } from "../../../core/time.ts";
 import { findIssuance, type StoredIssuance } from "../../../storage/certificates.ts";
 import { withDeadline } from "../../../storage/database.ts";
 import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
@@ -72,7 +72,7 @@ export const buildKeyedId = async (
   keyHash: string,
   use: KeyUse,
 ): Promise<CertId> => {
-  const today = Math.floor(clock() / dayMs);
+  const today = toDayNumber(clock());
   const suffix = { first: "", today: ` ${today}`, yesterday: ` ${today - 1}` }[use];
   return buildCertId(shard, clientId, await vault.certificateBytes(keyHash + suffix));
 };

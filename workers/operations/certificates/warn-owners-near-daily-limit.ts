@@ -1,7 +1,7 @@
 // Emails owners when a client is close to its daily limit for submissions without an API key.
 import type { IssuedCertificate } from "../../../core/certificates/issue.ts";
 import type { BusinessId } from "../../../core/ids.ts";
-import { dayMs } from "../../../core/time.ts";
+import { dayMs, toDayNumber } from "../../../core/time.ts";
 import { isUsageWarningDue, markUsageWarned } from "../../../storage/client-usage.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -18,7 +18,7 @@ export const warnOwnersNearDailyLimit = async (
   { clientId, issuedAt }: IssuedCertificate["certificate"],
 ): Promise<void> => {
   const now = services.clock();
-  const day = Math.floor(issuedAt / dayMs);
+  const day = toDayNumber(issuedAt);
   const data = { clientId, until: (day + 1) * dayMs };
   const onlyIf = isUsageWarningDue({ clientId, day });
   const notice = await prepareOwnerNotice(services, db, businessId, { template: "client_limit_near", data }, onlyIf);

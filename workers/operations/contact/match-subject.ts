@@ -5,7 +5,7 @@ import type { CertificateStatus } from "../../../core/certificates/certificate.t
 import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import { dayMs } from "../../../core/time.ts";
+import { toDayNumber } from "../../../core/time.ts";
 import { findBusinessNames } from "../../../storage/accounts.ts";
 import { compareSubject, findMatchableCertificate, type SubjectComparison } from "../../../storage/contact.ts";
 import { batch } from "../../../storage/database.ts";
@@ -52,7 +52,7 @@ export const matchSubject = async (
 
   const now = services.clock();
   const indexes = await computeSubjectIndexes(services, business.country, query);
-  const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, business.id, indexes, Math.floor(now / dayMs));
+  const matched = certificate.isErased ? noMatch : await compareSubject(db, certId, business.id, indexes, toDayNumber(now));
   if (matched === null) return refuse("rate_limited");
   const view = { at: now, ip: caller.ip, userAgent: `svc-match/1 (${business.id})`, os: null, bot: true };
   // As on the public page, the request succeeds even if recording the view fails.

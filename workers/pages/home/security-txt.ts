@@ -1,6 +1,6 @@
 // GET /.well-known/security.txt (RFC 9116): how to report a vulnerability. Returns 404 if the operator has set no security contact.
 import type { Hono } from "hono";
-import { dayMs, toIso } from "../../../core/time.ts";
+import { dayMs, toDayNumber, toIso } from "../../../core/time.ts";
 import type { Config } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { failure } from "../../http/envelope.ts";
@@ -11,7 +11,7 @@ const validityDays = 180; // RFC 9116 recommends an expiry date less than a year
 export const registerSecurityTxtRoutes = (app: Hono<AppEnv>, { securityContact, baseUrl }: Config): void => {
   app.get(securityTxtPath, (c) => {
     if (securityContact === null) return failure(c, "not_found");
-    const today = Math.floor(c.var.services.clock() / dayMs) * dayMs;
+    const today = toDayNumber(c.var.services.clock()) * dayMs;
     const lines = [
       `Contact: ${securityContact}`,
       `Expires: ${toIso(today + validityDays * dayMs)}`,
