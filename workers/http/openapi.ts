@@ -92,7 +92,7 @@ const introduction = `Turns form submissions into consent certificates that anyo
 
 **Times** are ISO 8601 in UTC with milliseconds.
 
-**Rate limits.** Rate-limited routes return \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds). Above the limit they return 429 with \`Retry-After\`.
+**Rate limits.** Rate-limited routes return \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds). Above the limit, they return 429 with \`Retry-After\`.
 
 **Idempotency.** To retry a POST safely, send an \`Idempotency-Key\` header: 1 to 64 letters (A-Z, a-z), digits, underscores or hyphens. Repeating a request within 24 hours with the same key and body changes nothing and returns the same data with \`Idempotency-Replayed: true\`. Repeating the key with a different body returns 409 \`idempotency_conflict\`. While the first request is still running, repeating it can return the same error with \`Retry-After\`. Keys are scoped to the caller and the path. A refused request does not use up its key. These POST routes ignore the header: \`verify-code\`, \`logout\`, \`certs/search\`, \`share/requests\`, \`reveal\`, \`passkey/verify\` and the passkey options.
 

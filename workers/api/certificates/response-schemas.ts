@@ -92,7 +92,7 @@ export const getCertificateSchemas = once(() => {
       .optional()
       .meta({ description: "`true` if characters that cannot be stored were replaced with U+FFFD. Otherwise absent." }),
   };
-  const viewCountSchema = z.int().meta({ description: "Number of views of the public page, excluding known bots." });
+  const viewCountSchema = z.int().meta({ description: "Number of views of the public page, excluding automated requests." });
 
   const consentReceiptSchema = z
     .object({

@@ -185,7 +185,7 @@ export const certificateViewSchema = z
     ip: z.string().nullable().meta({ description: "`null` if redacted." }),
     user_agent: z.string().nullable().meta({ description: "`null` if redacted." }),
     os: z.string().nullable().meta({ description: "Operating system, if known." }),
-    bot: z.boolean().meta({ description: "`true` for a known bot. Bots do not count as views." }),
+    bot: z.boolean().meta({ description: "`true` for an automated request. It does not count as a view." }),
   })
   .openapi("View", { description: "One view of the public page." });
 

@@ -137,7 +137,7 @@ const verifyDomainRoute = createRoute({
   operationId: "verifyDomain",
   summary: "Verify a domain",
   description:
-    "Owners only. Looks for the published token with the method that you send, or tries each method until one succeeds. A TXT record must be visible to two resolvers. Verified domains are checked again once a week. If a check does not find the token, we notify the owners. If the token is still missing two weeks later, after at least three failed checks in a row, the domain becomes `lapsed`.",
+    "Owners only. Looks for the published token with the method that you send, or tries each method until one succeeds. Every DNS resolver that the service uses must find the TXT record. Verified domains are checked again once a week. If a check does not find the token, we notify the owners. If the token is still missing two weeks later, after at least three failed checks in a row, the domain becomes `lapsed`.",
   middleware: portalGuard(requireOwner, limitDomainChecks, optionalJsonBody, idempotencyGuard),
   request: { params: domainIdParamSchema, body: optionalRequestBody(domainVerificationSchema, { method: "dns" }) },
   responses: {

@@ -83,7 +83,7 @@ const inviteMemberRoute = createRoute({
   operationId: "inviteMember",
   summary: "Invite a member",
   description:
-    "Owners only. Emails an invitation that is valid for 7 days. After signing in with the invited email address, the person sees who invited them and can accept or decline in the portal. The response does not reveal whether the person is a member of another business. Each business can email an address one invitation a day, and all businesses together 10 more; further invitations are created without an email. A business can have up to 100 members and invitations.",
+    "Owners only. Emails an invitation that is valid for 7 days. After signing in with the invited email address, the person sees who invited them and can accept or decline in the portal. The response does not reveal whether the person is a member of another business. Each business can email one invitation per day to an address, and all businesses together can email it 10 more. Further invitations are created without an email. A business can have up to 100 members and invitations.",
   middleware: portalGuard(requireOwner, limitInvitations, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(invitationSchema, { email: "sam@acme-solar.example", role: "member" }) },
   responses: { 201: successResponse("The invitation was created.", "InvitedMemberResponse", memberSchema, memberExample) },

@@ -105,7 +105,7 @@ const rotateSecretRoute = createRoute({
   operationId: "rotateWebhookSecret",
   summary: "Rotate the signing secret",
   description:
-    "Owners only. For 24 hours, deliveries are signed with both the new and the previous secret. Rotating again within that time ends the oldest secret immediately.",
+    "Owners only. For 24 hours, deliveries are signed with both the new and the previous secret. If you rotate again within that time, the oldest secret stops working immediately.",
   middleware: portalGuard(requireOwner, noBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema },
   responses: { 200: successResponse("The new secret.", "RotatedSecretResponse", wire.rotatedSecretSchema, wire.rotatedSecretExample) },
