@@ -296,7 +296,8 @@ z.config({ customError: describeIssue }); // only this hook gets the input, whic
  * never repeats the input.
  */
 export const describeSchemaError = (error: z.ZodError): string => {
-  const [issue] = error.issues;
+  // For an integer that is too large to be exact, zod names the range of such integers before the field's own range.
+  const issue = error.issues.find((each) => !("origin" in each) || each.origin !== "int") ?? error.issues[0];
   const name = issue?.path[0];
   if (issue?.code === "unrecognized_keys")
     return typeof name === "string" ? `${name}: contains an unknown key. Remove it.` : "The body contains an unknown key. Remove it.";

@@ -75,6 +75,12 @@ describe("GET and PATCH /v1/business/portal", () => {
     expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "business.profile_changed")).toHaveLength(2);
   });
 
+  test("names the field's own range for a number that is too large to be exact", async () => {
+    const { message } = (await change({ retention_years: -1e21 })).body.error;
+    expect(message).toBe("retention_years: must be at least 1.");
+    expect((await change({ retention_years: 1e21 })).body.error.message).toBe("retention_years: must be at most 10.");
+  });
+
   test("records one change when two requests set the same values at the same time", async () => {
     const countChanges = async (): Promise<number> =>
       (await listAuditEntryTypes(owner.id)).filter((type) => type === "business.profile_changed").length;
