@@ -1,6 +1,7 @@
 // Routes that link a recipient name to the recipient's own account. The recipient can then call `match` for the certificates of this
 // business that contain the name.
 import { z } from "@hono/zod-openapi";
+import { maxEntityLength } from "../../../core/certificates/recipients.ts";
 import { parseBusinessId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
 import type { LinkedRecipient } from "../../../storage/linked-recipients.ts";
@@ -22,7 +23,7 @@ const example = {
 
 const entitySchema = z
   .string()
-  .max(300)
+  .max(maxEntityLength)
   .meta({ description: "The recipient's name, spelled as on your certificates.", example: example.entity });
 
 const recipientRequestSchema = z

@@ -1,5 +1,6 @@
 // Implements POST /v1/business/portal/recipients.
 import type { MemberSession } from "../../../core/access/session.ts";
+import { maxEntityLength } from "../../../core/certificates/recipients.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { parseLine } from "../../../core/text.ts";
@@ -14,9 +15,6 @@ import {
 } from "../../../storage/linked-recipients.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
-
-/** The maximum length of a recipient name on a certificate. */
-const maxEntityLength = 200;
 
 /** Returns the audited action for adding or removing a link. Hashes the name, because it can be a person's name. */
 export const toLinkAction = (
