@@ -294,6 +294,13 @@ describe("a share", () => {
     expect((await getWithApiKey(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");
   });
 
+  test("is refused with an unknown name in missing_ok, and the message says so", async () => {
+    const pat = await signInPerson();
+    const decision = buildDecision(createVerifier(), { scope: ["email"], missing_ok: ["address", "fax"] });
+    const { status, body } = await pat.post("/v1/share/consent", decision);
+    expect([status, body.error.message]).toEqual([400, "missing_ok: must contain only contact fields or groups."]);
+  });
+
   test("is decided once per request, however often the decision arrives", async () => {
     const pat = await signInPerson();
     const verifier = createVerifier();

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { parseClientId, parseShareId } from "../../../core/ids.ts";
 import { once } from "../../../core/once.ts";
-import { ok, type Result } from "../../../core/result.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
 import { parseRequestedScope, contactKeys, fieldGroupNames, groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import { defaultDurationDays, maxDurationDays } from "../../../core/shares/grant.ts";
@@ -281,10 +281,11 @@ export const sandboxShareConsentSchema = z
   })
   .openapi("SandboxShareConsent");
 
-/** Expands groups to keys. Returns an empty list if any name is unknown. */
-const contactKeysFromScope = (names: readonly string[] | null | undefined): readonly ContactKey[] => {
-  const requested = parseRequestedScope(names ?? []);
-  return requested.ok ? requested.value.scope : [];
+/** Expands groups to keys. Refuses unknown names. */
+const parseMissingOk = (names: readonly string[]): Result<readonly ContactKey[], "invalid_request"> => {
+  if (names.length === 0) return ok([]);
+  const requested = parseRequestedScope(names);
+  return requested.ok ? ok(requested.value.scope) : refuse("invalid_request", "missing_ok: must contain only contact fields or groups.");
 };
 
 export const decisionFromWire = (
@@ -293,6 +294,8 @@ export const decisionFromWire = (
 ): Result<ShareDecision, "invalid_request"> => {
   const chosen = parseRequestedScope(body.scope);
   if (!chosen.ok) return chosen;
+  const allowedMissing = parseMissingOk(body.missing_ok ?? []);
+  if (!allowedMissing.ok) return allowedMissing;
   return ok({
     clientId: parseClientId(body.client_id),
     origin: body.origin,
@@ -302,7 +305,7 @@ export const decisionFromWire = (
     durationDays: body.duration_days ?? defaultDurationDays,
     challenge: body.code_challenge,
     state: body.state ?? null,
-    allowedMissing: contactKeysFromScope(body.missing_ok),
+    allowedMissing: allowedMissing.value,
     token: body.authorize_token ?? null,
     language,
     requestId,
