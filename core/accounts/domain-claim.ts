@@ -52,6 +52,9 @@ export const parseClaimedDomain = (
   return ok(hostname);
 };
 
+/** Returns the host of a URL without `www.`. Keeps it if the rest is not a domain, as in `www.de`. */
+export const getHostWithoutWww = (url: string): string => new URL(url).hostname.replace(/^www\.(?=.+\.)/, "");
+
 /** The proofs that a business can publish. Any one of them verifies the domain. */
 export interface DomainChallenges {
   readonly dns: { readonly type: "TXT"; readonly name: string; readonly value: string };

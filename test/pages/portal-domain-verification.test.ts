@@ -70,6 +70,12 @@ test("the API never repeats the texts", async () => {
   expect(response.text).not.toContain("of-a-stranger");
 });
 
+test("a pasted URL keeps www if the rest is not a domain", async () => {
+  const added = await submitForm(owner, "/portal/domains", "/portal/domains", { domain: "https://www.de/" });
+  const page = await openPage(owner, describeRedirect(added).slice(4));
+  expect([page.status, getPageText(page)]).toEqual([200, expect.stringContaining("_svc-challenge.www.de")]);
+});
+
 test("a pasted URL adds the domain of the page, without www", async () => {
   const url = `https://www.pasted-${round}.com/quote?from=ad#form`;
   const added = await submitForm(owner, "/portal/domains", "/portal/domains", { domain: url });

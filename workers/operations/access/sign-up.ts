@@ -1,7 +1,7 @@
 // Implements POST /v1/business/signup. The account is created only after the emailed code verifies the address, so signing up with someone
 // else's address gains nothing. The response, its duration and the number of written rows do not reveal whether the address is known: a
 // member's address gets a sign-in code, and the sign-up is never completed.
-import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
+import { getHostWithoutWww, parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
 import { generateId, type BusinessId } from "../../../core/ids.ts";
@@ -53,7 +53,7 @@ const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: stri
   const url = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (url.length > 2_048 || !URL.canParse(url))
     return refuse("invalid_request", "website: must be a URL or host name of at most 2,048 characters.");
-  const claimed = parseClaimedDomain(new URL(url).hostname.replace(/^www\./, ""), { getRegistrableDomain, localHosts: [] });
+  const claimed = parseClaimedDomain(getHostWithoutWww(url), { getRegistrableDomain, localHosts: [] });
   return ok(claimed.ok ? claimed.value : null);
 };
 

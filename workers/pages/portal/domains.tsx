@@ -1,7 +1,7 @@
 // Adds, verifies and removes domains.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { buildDomainChallenges } from "../../../core/accounts/domain-claim.ts";
+import { buildDomainChallenges, getHostWithoutWww } from "../../../core/accounts/domain-claim.ts";
 import { parseDomainId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { Domain } from "../../../storage/domains.ts";
@@ -263,8 +263,7 @@ const renderRemoveDomain = async (request: PortalRequest, id: string): Promise<R
 };
 
 /** Returns the host of a pasted URL without `www.`, as a sign-up does. Other text stays as it is. */
-const toTypedDomain = (text: string): string =>
-  /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).hostname.replace(/^www\./, "") : text;
+const toTypedDomain = (text: string): string => (/^https?:\/\//i.test(text) && URL.canParse(text) ? getHostWithoutWww(text) : text);
 
 const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {
   const domain = toTypedDomain((request.form.get("domain") ?? "").trim());
