@@ -18,10 +18,14 @@ const getSettingName = (fault: string): string => /^[A-Z0-9_]+/.exec(fault)?.[0]
 
 /**
  * Returns the faults of the given settings. Leaves out the faults of settings that are missing, or only of those in `omitted`, if it is
- * given.
+ * given. `assumed` replaces missing settings whose values are unknown, for other settings that are required together with them.
  */
-export const listFaultsOfGiven = async (settings: object, omitted: readonly string[] | null = null): Promise<readonly string[]> =>
-  (await listConfigFaults(settings)).filter((fault) => {
+export const listFaultsOfGiven = async (
+  settings: object,
+  omitted: readonly string[] | null = null,
+  assumed: object = {},
+): Promise<readonly string[]> =>
+  (await listConfigFaults({ ...assumed, ...settings })).filter((fault) => {
     const name = getSettingName(fault);
     return name in settings || (omitted !== null && !omitted.includes(name));
   });

@@ -8,7 +8,7 @@ import { replacePrivateFile } from "../private-file.ts";
 import { DeploymentError, keySettings, type Deployment } from "./config.ts";
 
 /** Secrets that other companies issue. They are read from the environment and saved in the file. */
-const providerSecrets = ["MAIL_HTTP_TOKEN", "METRICS_TOKEN", "OTLP_HEADERS", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const;
+export const providerSecrets = ["MAIL_HTTP_TOKEN", "METRICS_TOKEN", "OTLP_HEADERS", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const;
 
 export type Secrets = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { deploymentAssetsDir } from "../assets-folders.ts";
 import { listFaultsOfGiven } from "../config-faults.ts";
 import { keySettings, rotationSettings, type Deployment } from "./config.ts";
-import type { Secrets } from "./secrets.ts";
+import { providerSecrets, type Secrets } from "./secrets.ts";
 
 /** The parts of wrangler.toml that a deployment changes. Everything else is copied. */
 interface WranglerConfig {
@@ -79,7 +79,11 @@ export const listDeploymentFaults = (
   deployment: Deployment,
   secrets: Secrets,
   otherSecrets: readonly string[] | null,
-): Promise<readonly string[]> => listFaultsOfGiven({ EMAIL: {}, ...buildVars(readBaseConfig(), deployment), ...secrets }, otherSecrets); // EMAIL is a binding
+): Promise<readonly string[]> => {
+  const settings = { EMAIL: {}, ...buildVars(readBaseConfig(), deployment), ...secrets }; // EMAIL is a binding
+  const deployed = providerSecrets.filter((name) => otherSecrets?.includes(name));
+  return listFaultsOfGiven(settings, otherSecrets, Object.fromEntries(deployed.map((name) => [name, "deployed"])));
+};
 
 export const getConfigPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.wrangler.json`);
 

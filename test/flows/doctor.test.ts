@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
-import { generateDeploymentSecrets, getSecretsPath, writeSecrets } from "../../scripts/deploy/secrets.ts";
+import { findMissingSecrets, generateDeploymentSecrets, getSecretsPath, writeSecrets } from "../../scripts/deploy/secrets.ts";
+import { listDeploymentFaults } from "../../scripts/deploy/wrangler-config.ts";
 import { checkOptions, checkSecrets, checkService, checkSettings } from "../../scripts/doctor/deployment.ts";
 import type { Finding } from "../../scripts/doctor/finding.ts";
 import { noteKeyPair } from "../../scripts/note-secret.ts";
@@ -99,6 +100,13 @@ describe("the settings of a deployment", () => {
       text: "Other settings need STRIPE_SECRET_KEY, which neither svc.config.ts nor the secrets file contains.",
     });
     expect(await checkSettings(billed, null)).toMatchObject({ level: "ok" });
+  });
+
+  test("are refused if the Worker has secrets that need them", async () => {
+    const secrets = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "METRICS_TOKEN", ...findMissingSecrets(deployment, [])];
+    const faults = await listDeploymentFaults(deployment, {}, secrets);
+    expect(faults).toEqual(["STRIPE_PRICE_BUSINESS", "STRIPE_PRICE_WHITE_GLOVE", "METRICS_ACCOUNT_ID"]);
+    expect(await listDeploymentFaults(deployment, {}, findMissingSecrets(deployment, []))).toEqual([]);
   });
 
   test("are valid for an external ledger even if the secret with its name is not on this machine", async () => {
