@@ -12,8 +12,12 @@ import type { RuntimeOptions } from "./local-runtime.ts";
 
 const accountAgeMs = 45 * dayMs; // the accounts must be older than the month of data
 
-const hasCertificates = async (db: D1Like, businessId: string): Promise<boolean> =>
-  (await db.prepare("SELECT 1 FROM certificates WHERE business_id = ? LIMIT 1").bind(businessId).first()) !== null;
+/** Returns whether the database has certificates, or businesses that are not in the demo, for example after an import. */
+const isInUse = async (db: D1Like, { acme, other, examples }: DemoWorld): Promise<boolean> => {
+  const ids = [acme, other, ...Object.values(examples)].map(({ id }) => id);
+  const sql = "SELECT 1 FROM certificates UNION ALL SELECT 1 FROM businesses WHERE id NOT IN (SELECT value FROM json_each(?)) LIMIT 1";
+  return (await db.prepare(sql).bind(JSON.stringify(ids)).first()) !== null;
+};
 
 const hasDatabases = (stateDir: string): boolean => existsSync(join(stateDir, "v3"));
 
@@ -52,8 +56,8 @@ const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolea
 
 /**
  * Prepares the databases, unless they are already prepared. Existing accounts stay unchanged. Then replays the month, unless `isEmpty` is
- * true or the business `world.acme` already has certificates. Returns null if the month was not replayed. Throws UnusableStateError if an
- * earlier replay was interrupted.
+ * true or the databases already have certificates or other businesses. Returns null if the month was not replayed. Throws
+ * UnusableStateError if an earlier replay was interrupted.
  */
 export const prepareDemoData = async (
   options: DemoDataOptions,
@@ -76,12 +80,12 @@ export const prepareDemoData = async (
     const vault = await openVaultFromVars(options.vars);
     let isUsed = false;
     const seed = async (db: D1Like, shard: string): Promise<void> => {
+      isUsed ||= await isInUse(db, world);
       if (shard !== firstShard) return;
       const now = Date.now();
       const createdAt = isEmpty ? now : now - accountAgeMs;
       await seedDemo(db, world, createdAt, now);
       await seedPeople(db, vault, world, createdAt);
-      isUsed = await hasCertificates(db, world.acme.id);
     };
     await prepareDatabases({ ...options, seed });
     let month: ReplayedMonth | null = null;

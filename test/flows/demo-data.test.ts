@@ -45,6 +45,19 @@ test("refuses databases in which a start was interrupted while it wrote the demo
   rmSync(join(stateDir, "replaying-month"));
 }, 120_000);
 
+test("adds no demo month to a service that has businesses of its own", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-used-data-"));
+  const options = { stateDir: folder, vars: testVars, extraShards: ["01"] };
+  const otherSecret = Buffer.alloc(32, 7).toString("base64"); // as after a rotation of the issuer key, from which the demo is derived
+  try {
+    await prepareDemoData(options, createDemoWorld(otherSecret), { isEmpty: true });
+    rmSync(join(folder, "prepared.json")); // as after an import
+    await expect(prepareDemoData(options, createDemoWorld(worldSecret), { isEmpty: false })).resolves.toBeNull();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 120_000);
+
 test("a shard with data stays part of the local service if SHARDS is not set", { timeout: 120_000 }, async () => {
   await prepare(["01"]);
   const folder = mkdtempSync(join(tmpdir(), "svc-local-settings-"));
