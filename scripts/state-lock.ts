@@ -1,7 +1,7 @@
 // Makes sure that only one process at a time uses a state folder. Two services with the same databases would sign two histories of a log,
 // and an export would contain two states.
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefusal } from "./settings.ts";
 
@@ -14,9 +14,10 @@ const heldLocks: DatabaseSync[] = []; // closing a database, for example when it
  * StartRefusal if another process has reserved the folder.
  */
 export const reserveStateFolder = (stateDir: string): void => {
-  const path = `${stateDir.replace(/\/+$/, "")}.lock`; // not in the folder, because `npm start` may move the folder away
-  mkdirSync(dirname(path), { recursive: true });
-  const lock = new DatabaseSync(path);
+  mkdirSync(dirname(stateDir), { recursive: true });
+  // The real path, so that a symbolic link to the folder has the same lock.
+  const folder = existsSync(stateDir) ? realpathSync(stateDir) : join(realpathSync(dirname(stateDir)), basename(stateDir));
+  const lock = new DatabaseSync(`${folder}.lock`); // not in the folder, because `npm start` may move the folder away
   try {
     lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {

@@ -1,7 +1,7 @@
 // Checks that a service started by a test uses only the test's settings, not the .dev.vars of `npm start`, and that `npm start` refuses
 // settings and ports that it cannot use.
 import { spawnSync } from "node:child_process";
-import { cpSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -105,6 +105,15 @@ test.each([
   const env = { ...process.env, ...ports, EXPORT_PASSPHRASE: "a passphrase of the test of settings" };
   const { status, stderr } = spawnSync(process.execPath, [resolve(`scripts/${script}.ts`), ...words], { cwd, env, encoding: "utf8" });
   expect([status, stderr]).toEqual([1, expect.stringContaining(".wrangler/state is in use by npm start or another command.")]);
+});
+
+test("a state folder has one lock, also through a symbolic link", () => {
+  const parent = mkdtempSync(join(folder, "linked-"));
+  const [stateDir, link] = [join(parent, "state"), join(parent, "link")];
+  mkdirSync(stateDir);
+  symlinkSync(stateDir, link);
+  reserveStateFolder(stateDir);
+  expect(() => reserveStateFolder(link)).toThrow("is in use by npm start or another command");
 });
 
 test("a state folder can be used again after its process was killed", () => {
