@@ -21,7 +21,7 @@ const world = await openWorld("whole");
 /** Goes back without page.goBack(), which waits for a load event that a restored page does not fire. */
 async function goBack({ page, url }: Visit) {
   await page.evaluate(() => history.back()).catch(() => undefined); // navigating back may unload this page before the call returns
-  const deadline = Date.now() + 3000;
+  const deadline = Date.now() + 20_000;
   while ((await page.evaluate(() => location.href).catch(() => "")) !== url) {
     if (Date.now() > deadline) throw new Error("did not get back");
   }
@@ -37,7 +37,7 @@ describe("a page restored from the back-forward cache", () => {
     await tickAndClick(visit.page);
     expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     await goBack(visit);
-    expect(await visit.page.evaluate("window.isRestored")).toBe(true);
+    await visit.page.waitForFunction("window.isRestored");
     return visit;
   };
 
@@ -80,13 +80,13 @@ describe("a page restored from the back-forward cache", () => {
     const visit = await world.visit({
       html: buildPlainForm(),
       respond: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
-      widget: { "data-timeout": "700" },
     });
     await tickAndClick(visit.page);
     await visit.until(() => visit.calls.length === 1, "the call");
     await visit.page.goto(`${world.site}/elsewhere`);
     await goBack(visit);
-    await new Promise((resolve) => setTimeout(resolve, 900));
+    await visit.endTimeLimits();
+    await waitForQuiet();
     expect(visit.backend).toEqual([]);
     await press(visit.page, "#send");
     expect(extractCertificates(await visit.submitted())).toHaveLength(1);

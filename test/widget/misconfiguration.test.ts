@@ -6,11 +6,13 @@ import {
   type MockResponse,
   type VisitOptions,
   buildInitScript,
+  createHeldResponse,
   openWorld,
   buildPlainForm,
   press,
   buildScriptTag,
   tickAndClick,
+  waitForQuiet,
 } from "./support.ts";
 
 const world = await openWorld();
@@ -181,11 +183,13 @@ describe("prints nothing for", () => {
   });
 
   it("a form that the page removes before the response", async () => {
-    const visit = await visitOf({ delayMs: 150 });
+    const { release, respond } = createHeldResponse();
+    const visit = await visitOf({ respond });
     await tickAndClick(visit.page);
-    await visit.page.evaluate("lead.remove()");
     await visit.until(() => visit.calls.length === 1, "the call");
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await visit.page.evaluate("lead.remove()");
+    release();
+    await waitForQuiet();
     expect([visit.warnings, visit.errors]).toEqual([[], []]);
     await visit.close();
   });

@@ -258,10 +258,10 @@ describe("inputs named after members of the form", () => {
 });
 
 describe("while the form is held", () => {
-  /** Opens a page whose form is held until the test releases it, or until the longest time limit has passed. */
+  /** Opens a page whose form is held until the test releases it. */
   const createWaitingVisit = async (html: string) => {
     const { release, respond } = createHeldResponse();
-    const visit = await world.visit({ html, respond, widget: { "data-timeout": "4500" } });
+    const visit = await world.visit({ html, respond });
     await tickAndClick(visit.page);
     await visit.until(() => visit.calls.length === 1, "the call");
     return { visit, release };

@@ -93,9 +93,16 @@ export interface Visit {
   url: string;
   /** Waits for `count` submissions, then a little longer, so that an extra one would be noticed. Returns the last one. */
   submitted(count?: number): Promise<Received>;
+  /** Ends the time limits that the script has set so far, and returns their lengths in milliseconds. Until then, a form waits without limit. */
+  endTimeLimits(): Promise<number[]>;
   /** Waits until a condition on the recorded data is true. */
   until(condition: () => boolean, what: string): Promise<void>;
   close(): Promise<void>;
+}
+
+interface TimeLimit {
+  run: () => void;
+  ms: number;
 }
 
 export interface VisitOptions {
@@ -131,6 +138,12 @@ export function createHeldResponse(): { release: () => void; respond: () => Prom
   const { promise, resolve } = Promise.withResolvers<undefined>();
   return { release: () => resolve(undefined), respond: () => promise };
 }
+
+/**
+ * Timers of at least this many milliseconds are the script's time limits. Pages hold them until the test ends them, so that a slow machine
+ * cannot end a request before it has left the browser or before its response arrives. The timers of the test pages are shorter.
+ */
+const minTimeLimitMs = 500;
 
 /** How long to wait for a second submission or call that must not follow. */
 const quietMs = 100;
@@ -279,7 +292,14 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
         const [mark, from, text] = message.text().split("\n");
         if (mark === "svc-event" && from!.includes(`/page/${id}`)) events.push(JSON.parse(text!));
       });
-      if (!reused)
+      if (!reused) {
+        await page.addInitScript((minMs) => {
+          const timeLimits: TimeLimit[] = [];
+          const { setTimeout } = window;
+          const holdTimeLimits = (run: () => void, ms = 0, ...rest: unknown[]) =>
+            ms < minMs ? setTimeout(run, ms, ...rest) : -timeLimits.push({ run, ms });
+          Object.assign(window, { timeLimits, setTimeout: holdTimeLimits });
+        }, minTimeLimitMs);
         await page.addInitScript(() => {
           for (const type of ["svc:consent", "svc:consent-error"]) {
             document.addEventListener(type, (event) => {
@@ -289,6 +309,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
             });
           }
         });
+      }
       const added = first === undefined ? undefined : await page.addInitScript(first);
       await before?.(page, context);
       await open(page, siteOrigin + pagePath);
@@ -310,6 +331,13 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
         errors,
         warnings,
         url: siteOrigin + pagePath,
+        endTimeLimits: () =>
+          page.evaluate(() =>
+            (window as unknown as { timeLimits: TimeLimit[] }).timeLimits.splice(0).map(({ run, ms }) => {
+              run();
+              return ms;
+            }),
+          ),
         until: waitUntil,
         async submitted(count = 1) {
           await waitUntil(() => backend.length >= count, `submission ${count}`);
@@ -352,7 +380,7 @@ async function open(page: Page, url: string): Promise<void> {
 export async function press(page: Page, selector: string): Promise<void> {
   const { x, y } = await page.evaluate(async (wanted) => {
     const find = () => document.querySelector(wanted);
-    for (let attempt = 0; !find() && attempt < 100; attempt++) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let attempt = 0; !find() && attempt < 1000; attempt++) await new Promise((resolve) => setTimeout(resolve, 20));
     const element = find();
     if (!element) throw new Error(`nothing matches ${wanted}`);
     element.scrollIntoView({ block: "center" });
@@ -373,7 +401,7 @@ export async function fill(page: Page, selector: string, value: string): Promise
   await page.evaluate(
     async ([wanted, text]) => {
       const find = () => document.querySelector<HTMLInputElement>(wanted);
-      for (let attempt = 0; !find() && attempt < 100; attempt++) await new Promise((resolve) => setTimeout(resolve, 20));
+      for (let attempt = 0; !find() && attempt < 1000; attempt++) await new Promise((resolve) => setTimeout(resolve, 20));
       const control = find();
       if (!control) throw new Error(`nothing matches ${wanted}`);
       control.value = text;
