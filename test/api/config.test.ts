@@ -305,7 +305,7 @@ describe("a development deployment", () => {
   test("shifts its clock by DEV_CLOCK_OFFSET_MS", async () => {
     const day = 86_400_000;
     const { body } = await createServiceCall({ DEV_CLOCK_OFFSET_MS: String(day) })("/v1/health");
-    expect(Math.abs(Date.parse(body.data.time) - Date.now() - day)).toBeLessThan(5_000);
+    expect(Math.abs(Date.parse(body.data.time) - Date.now() - day)).toBeLessThan(60_000);
   });
 
   test("answers every path on one host", async () => {

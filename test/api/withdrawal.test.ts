@@ -91,15 +91,13 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
       ((await get("/v1/events?limit=500&types=certificate.revoked", key)).body.data.events as { cert_id: string }[]).filter(
         ({ cert_id }) => cert_id === issued.certId,
       );
-    await expect
-      .poll(listRevocationEvents, { timeout: 10_000 })
-      .toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
+    await expect.poll(listRevocationEvents).toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
     await acknowledge(issued.certId);
     const listCeasedEvents = async () =>
       ((await get("/v1/events?limit=500&types=business.ceased", key)).body.data.events as { cert_id: string }[]).filter(
         ({ cert_id }) => cert_id === issued.certId,
       );
-    await expect.poll(listCeasedEvents, { timeout: 10_000 }).toMatchObject([{ type: "business.ceased", share_id: null, data: null }]);
+    await expect.poll(listCeasedEvents).toMatchObject([{ type: "business.ceased", share_id: null, data: null }]);
   });
 
   test("emails the owners of the business once, and no other member", async () => {
@@ -334,7 +332,7 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
     expect(Date.parse(cease_by)).toBe(getCeaseDeadline(received));
     expect(withdrawal).toMatchObject({ method: "business_recorded", scope: "business", cease_by, cease_acknowledged_at: null });
     expect(Date.parse(withdrawal.received_at)).toBe(received);
-    expect(Date.now() - Date.parse(withdrawal.withdrawn_at)).toBeLessThan(10_000);
+    expect(Date.now() - Date.parse(withdrawal.withdrawn_at)).toBeLessThan(60_000);
     expect((await verify(certId)).status).toBe("revoked");
     expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
     const detail = (await get(`/v1/certs/${certId}`, key)).body.data;

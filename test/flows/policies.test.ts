@@ -95,7 +95,7 @@ const read = async (certId: string): Promise<Policies> => {
   const headers = { authorization: `Bearer ${service.world.acme.keys.live}` };
   return ((await (await fetch(`${service.origin}/v1/certs/${certId}`, { headers })).json()) as { data: Policies }).data;
 };
-const waitForPolicies = async (certId: string, withinMs = 5_000): Promise<Policies> => {
+const waitForPolicies = async (certId: string, withinMs = 20_000): Promise<Policies> => {
   for (const start = Date.now(); Date.now() - start < withinMs; ) {
     const detail = await read(certId);
     if (detail.policies_status !== "pending") return detail;
@@ -185,18 +185,18 @@ describe("a site on this machine", () => {
     pages["/"] = (_, response) => {
       response.writeHead(503).end();
     };
-    const times: number[] = [];
-    const { certId } = await issue();
+    const { certId, ms } = await issue();
+    const times = [ms];
     for (let n = 0; n < 10; n += 1) times.push((await issue()).ms);
-    expect(Math.max(...times)).toBeLessThan(3_000);
+    expect(Math.max(...times)).toBeLessThan(9_000); // a visitor that waits for the capture waits ten seconds
     expect((await read(certId)).policies_status).toBe("pending");
     const findDripped = () => seen.find(({ path }) => path === "/quote");
-    for (const start = Date.now(); (findDripped()?.closedAfterMs ?? null) === null && Date.now() - start < 20_000; ) {
+    for (const start = Date.now(); (findDripped()?.closedAfterMs ?? null) === null && Date.now() - start < 40_000; ) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     drips.forEach(clearInterval);
     expect(findDripped()?.closedAfterMs).toBeGreaterThan(9_000);
-    expect(findDripped()?.closedAfterMs).toBeLessThan(13_000);
+    expect(findDripped()?.closedAfterMs).toBeLessThan(20_000);
     expect((await read(certId)).policies_status).toBe("pending"); // the capture is retried later
     expect(listPaths().filter((path) => path === "/quote")).toHaveLength(1); // only one request for all eleven certificates
   });

@@ -105,7 +105,7 @@ describe("a receiver", () => {
     await commitEvents(place(business), 1, { wait: true });
 
     expect(await waitForDelivery(business, drip.id)).toMatchObject({ status: "success", attempt: 1, responseStatus: 200 });
-    await vi.waitFor(() => expect(dripClosed).toBe(true), { timeout: 10_000 }); // the socket closes a moment later
+    await vi.waitFor(() => expect(dripClosed).toBe(true), { timeout: 20_000 }); // the socket closes a moment later
     expect(await waitForDelivery(business, reset.id)).toMatchObject({ status: "retrying", responseStatus: null, error: "connection" });
     expect(await waitForDelivery(business, moved.id)).toMatchObject({ status: "retrying", responseStatus: 307, error: "http" });
     expect(hits.get("/target")).toBeUndefined();

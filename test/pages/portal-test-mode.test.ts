@@ -182,8 +182,8 @@ describe("a triggered event", () => {
     await submitForm(acme, "/portal/test/webhooks/new", "/portal/test/webhooks", { url: "https://hook1.merchant-tests.com/follow" });
     const created = parsePage(await trigger(acme, { type: "share.created", share_id: "" }));
     const link = findByTagName(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
-    await vi.waitFor(() => expect(posts.length).toBeGreaterThan(0), { timeout: 10_000 });
-    await vi.waitFor(async () => expect(extractWords((await openPage(acme, link)).document)).toContain("1 of 5"), { timeout: 10_000 });
+    await vi.waitFor(() => expect(posts.length).toBeGreaterThan(0), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(extractWords((await openPage(acme, link)).document)).toContain("1 of 5"), { timeout: 20_000 });
     const failed = await openPage(acme, link);
     expect(extractWords(failed.document)).toContain("Retrying");
     expect(extractWords((await openPage(acme, "/portal/test/events")).document)).toContain("0 of 1, 1 failed");

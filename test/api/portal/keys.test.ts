@@ -73,7 +73,7 @@ describe("POST /v1/business/portal/keys", () => {
     expect(await readKeyLastUsed(id)).toBeNull();
     await getWithKey("/v1/certs", key);
     const today = new Date(day - (day % 86_400_000)).toISOString();
-    await vi.waitFor(async () => expect(await readKeyLastUsed(id)).toBe(today), { interval: 20, timeout: 5_000 });
+    await vi.waitFor(async () => expect(await readKeyLastUsed(id)).toBe(today), { interval: 20, timeout: 20_000 });
     await env.DB.prepare(
       "CREATE TRIGGER no_second BEFORE UPDATE OF last_used_at ON api_keys BEGIN SELECT RAISE(ABORT, 'written again'); END",
     ).run();
@@ -89,7 +89,7 @@ describe("POST /v1/business/portal/keys", () => {
     const readLastUsed = () => env.DB.prepare("SELECT last_used_at FROM api_keys WHERE id = ?").bind(id).first("last_used_at");
     await vi.waitFor(async () => expect(new Date(Number(await readLastUsed())).toISOString()).toBe(tomorrow), {
       interval: 20,
-      timeout: 5_000,
+      timeout: 20_000,
     });
   });
 
