@@ -1,5 +1,5 @@
-// All refusal codes, each with its message for the caller. The message names the subject and the rule, and says what to do. Messages are
-// constants that never repeat input, so an error never contains personal data or markup and does not help anyone guess secrets. HTTP
+// All refusal codes, each with its message for the caller. The message states the subject and the rule and, if useful, what to do. Messages
+// are constants that never repeat input, so an error never contains personal data or markup and does not help anyone guess secrets. HTTP
 // statuses are in workers/http/statuses.ts.
 
 export const refusals = {
@@ -14,20 +14,20 @@ export const refusals = {
   business_inactive: "This business account is pending approval or closed.",
   business_suspended: "This business account is suspended.",
   subscription_past_due: "Your subscription is past due, so access is read-only. Pay the open invoice to make changes.",
-  origin_not_verified: "The Origin of this request must be on a verified domain of this business.",
-  page_url_not_verified: "The host of page_url must be on a verified domain of this business.",
+  origin_not_verified: "The Origin of this request must be on a verified domain of this business. Verify the domain first.",
+  page_url_not_verified: "The host of page_url must be on a verified domain of this business. Verify the domain first.",
   origin_mismatch: "The origin must be on a verified domain of the business. A code must be redeemed from the origin that requested it.",
   sandbox_only: "This operation is available only to test clients. Use a test client.",
-  csrf_failed: "Cross-site request blocked.",
-  owner_required: "Only owners of the business can do this.",
-  forbidden: "You do not have permission to do this.",
-  not_found: "Not found.",
-  client_not_found: "Client not found.",
-  cert_not_found: "Certificate not found.",
+  csrf_failed: "Cross-site request blocked. Send this request from the app's own pages.",
+  owner_required: "Only owners of the business can do this. Ask an owner to do it.",
+  forbidden: "You do not have permission to do this. Use an account or key that has permission.",
+  not_found: "Not found. Check the path, the ID and the credential.",
+  client_not_found: "Client not found. Check the ID.",
+  cert_not_found: "Certificate not found. Check the ID.",
   passkey_refused: "The passkey could not be verified. Request new options and try again.",
   passkey_limit: "Passkey limit reached (10). Remove an unused passkey first.",
   domain_unverified: "The verification token for this domain was not found. Publish it, then try again.",
-  domain_taken: "This business has already added this domain.",
+  domain_taken: "This business has already added this domain. Use the existing entry.",
   domain_limit: "Domain limit reached (100). Remove an unused domain first.",
   client_limit: "Client limit reached (50). Use an existing client.",
   key_limit: "API key limit reached (20). Revoke an unused key first.",
@@ -37,8 +37,8 @@ export const refusals = {
   webhook_limit: "Webhook endpoint limit reached (20 in each environment). Delete an unused endpoint first.",
   webhook_exists: "This business already has an endpoint with this URL in this environment. Change or delete it, or use another URL.",
   token_limit: "Agent token limit reached (10). Revoke an unused token first.",
-  code_used: "This authorization code has already been redeemed.",
-  code_expired: "This authorization code has expired. Codes are valid for 60 seconds.",
+  code_used: "This authorization code has already been redeemed. Read the current values with your API key.",
+  code_expired: "This authorization code has expired. Codes are valid for 60 seconds. Ask the person to share again.",
   share_limit:
     "Share limit reached. A person can have at most 100 active shares with one business, and 1,000 with all businesses that are stored in the same database. Revoke a share first.",
   share_inactive: "This share is not active.",
@@ -46,7 +46,7 @@ export const refusals = {
   idempotency_conflict: "This idempotency key was already used with a different request. Use a new key.",
   already_revoked: "This consent has already been withdrawn.",
   not_a_consent: "No recipients were accepted: this certificate records a refusal, so it has no consent receipt.",
-  cease_not_open: "There is no withdrawal to acknowledge.",
+  cease_not_open: "There is no withdrawal or revocation to acknowledge. Check the ID and the recipients.",
   affidavit_not_ready: "The affidavit is not available yet, because the removal is not complete. Try again when the removal is complete.",
   payload_too_large: "The request body must be at most 256 KiB.",
   unsupported_media_type: "The request body must be JSON without a content encoding. Send Content-Type: application/json.",
@@ -54,7 +54,7 @@ export const refusals = {
   rate_limited: "Too many requests. Retry after the time given in Retry-After.",
   billing_unavailable: "The payment provider is unavailable. Try again in a minute.",
   storage_unavailable: "Storage is temporarily unavailable. Retry the same request, with the same idempotency key if it had one.",
-  misconfigured: "This deployment has a missing or invalid setting.",
+  misconfigured: "This deployment has a missing or invalid setting. Operators can find it in the log.",
   unhealthy: "A health check failed.",
   internal_error: "An internal error occurred. Try again later.",
 } as const;

@@ -47,7 +47,7 @@ const scopeSchema = nullableScopeSchema
 
 const entitiesSchema = z
   .array(z.string().max(200, "must be at most 200 characters"))
-  .max(1_000, "must name at most 1,000 recipients")
+  .max(1_000, "must contain at most 1,000 names")
   .nullish()
   .transform((chosen) => chosen ?? null)
   .meta({
