@@ -11,7 +11,7 @@ interface ListenState {
   readonly secret: string;
   /** For each feed, identified by `buildFeedId`, the `seq` of the event after which the next run starts. */
   readonly positions: Readonly<Record<string, number>>;
-  /** The position that an earlier version of the command saved. It does not say for which API key. */
+  /** The position that an earlier version of the command saved, without the API key to which it belongs. */
   readonly earlier?: { readonly api: string; readonly position: number };
 }
 

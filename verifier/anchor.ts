@@ -71,7 +71,7 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
   return pass(hash);
 };
 
-// allowed difference between the clocks of the machine that creates a statement and the machine that anchors it
+// The allowed difference between the clocks of the machine that creates a statement and the machine that anchors it.
 const maxClockSkewMs = 5 * minuteMs;
 
 /** Compares the statement with the anchor on the certificate, which may still be pending. Returns null if they are consistent. */
@@ -88,7 +88,7 @@ const findPublishedStatementFault = (published: JsonObject | null, statement: st
 
 /** Compares the anchor on the certificate with the ledger's receipt. Returns null if they match. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
-  // the anchor can still be pending, because the certificate may be slightly older than the receipt
+  // The anchor can still be pending, because the certificate may be slightly older than the receipt.
   if (published?.status !== "anchored") return null;
   const pairs: readonly (readonly [string, unknown])[] = [
     ["ledger", receipt.ledger],

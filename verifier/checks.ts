@@ -61,8 +61,8 @@ export const receiptCheckIds = listCheckIds("receipt.");
 export const checkIds = listCheckIds("").filter((id) => !receiptCheckIds.includes(id));
 
 /**
- * `incomplete`: nothing is wrong, but required evidence is missing or cannot be checked here. `skipped`: there is nothing to
- * check, or an earlier failure prevented the check.
+ * `incomplete`: no fault was found, but required evidence is missing or cannot be checked here. `skipped`: there is nothing to check, or an
+ * earlier failure prevented the check.
  */
 export type CheckOutcome = "pass" | "fail" | "incomplete" | "skipped";
 

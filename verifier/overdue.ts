@@ -10,7 +10,7 @@ const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before t
 
 const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: string): boolean => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
-  // older withdrawals do not have to be marked; other checks report a malformed time
+  // Older withdrawals do not have to be marked. Other checks report a malformed time.
   if (!isIsoTime(at) || at < boundDetailsSince || !isIsoTime(ceaseBy)) return false;
   const lateMs = Date.parse(createdAt) - Date.parse(ceaseBy);
   if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs) return typeof overdue !== "boolean";

@@ -1,5 +1,5 @@
-// Checks a complete evidence pack offline: takes the bytes of the zip and the reader's keys, and returns one report. Runs every check that
-// is possible, even after a failure. The report names the first failed check.
+// Checks a complete evidence pack offline. The input is the bytes of the zip and the reader's keys, and the result is one report. Runs
+// every check that is possible, even after a failure. The report contains the ID of the first failed check.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { parseZip, type PackFiles } from "../core/certificates/evidence-zip.ts";
 import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";

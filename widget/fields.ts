@@ -51,7 +51,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
       isTruncated = true;
     } else {
       best.set(key, {
-        // `country` takes only a two-letter code, so a country name is sent as `country_name`.
+        // `country` accepts only a two-letter code, so a country name is sent as `country_name`.
         key: key === "country" && !/^[a-z]{2}$/i.test(value) ? "country_name" : key,
         rank,
         value: /phone|mobile|whatsapp|landline|(^|_)(tel|cell)(_|$)/.test(key) ? addDialCode(control, value, others) : value,

@@ -1,4 +1,5 @@
-// The recipients that the page lists and the recipients that the visitor accepted. No code in this folder sets `checked`.
+// The recipients that the page lists and the recipients that the visitor accepted. No code in this folder sets `checked`, because only the
+// visitor may give consent.
 
 import { filterByForm, queryPage } from "./native-form.ts";
 import { toLine } from "./text.ts";
