@@ -223,8 +223,8 @@ export const storeOutcomes = (
 };
 
 /**
- * After an outage of a ledger, makes all waiting retries due now. Otherwise, the oldest statements, whose delays have grown longest, would
- * be sent last.
+ * Makes all waiting retries due now. Call it after an outage of a ledger. Otherwise, the oldest statements would be sent last, because
+ * their delays have grown longest.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db

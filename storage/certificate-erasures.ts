@@ -29,7 +29,10 @@ import {
 
 const { id, businessId, status, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
 
-/** Builds a condition that is true if no withdrawal is being applied to the person's certificates. An erasure would hide them from it. */
+/**
+ * Builds a condition that is true if no withdrawal is being applied to the person's certificates. An erasure would hide the certificates
+ * from the withdrawal.
+ */
 const hasNoUnfinishedWithdrawal = (): SQL => {
   const { addressIndex, businessId: ofBusiness } = accountWithdrawals;
   const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
@@ -69,9 +72,9 @@ export const findErasableCertificate = async (
 };
 
 /**
- * Returns the statements that erase the personal data of certificates. View counts are kept. The statement for the certificates comes
- * first, because triggers protect their other rows until then. The batch fails if one of the certificates is already erased
- * (`isAlreadyErased`).
+ * Returns the statements that erase the personal data of certificates. View counts are kept. The statement that marks the certificates as
+ * erased comes first, because until then, triggers protect their rows in other tables. The batch fails if one of the certificates is
+ * already erased (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);

@@ -37,8 +37,8 @@ export interface ChangeReader<Work extends ChangeWork> {
   /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
   /**
-   * True if changes without work for this reader can be deleted before the reader has read them. In that case, the
-   * reader stores no position after a page without work.
+   * True if changes without work for this reader can be deleted before the reader has read them. In that case, the reader stores no
+   * position after a page without work for it.
    */
   readonly isPassedWithoutWork?: true;
   /** Returns the statement that stores the position after this work, or null to store it in `change_readers`. */

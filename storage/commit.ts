@@ -78,7 +78,7 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
 };
 
-/** Builds a change that carries the payload of its audit entry. The payload stays in the change only until the audit log has stored it. */
+/** Builds a change that contains the payload of its audit entry. The payload stays in the change only until the audit log has stored it. */
 const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   const { type, entityType, entityId, at, chains } = event;
   const [{ tag: chain, auditLog, content = event }, ...others] = chains;

@@ -53,7 +53,7 @@ const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds a condition that is true if a check for this recipient must take the certificate into account. The certificate must name the
+ * Builds a condition that is true if a check for this recipient must take the certificate into account. The certificate must list the
  * recipient. If the form asked about each recipient separately, the person must also have answered for this one, or accepted none at all.
  */
 const isAboutEntity = (entity: string): SQL => {
@@ -81,7 +81,7 @@ interface ContactQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly subjects: readonly SubjectIndexes[];
-  /** The recipient, spelled as on the record; null if any recipient counts. */
+  /** The recipient, spelled as on the record; null to consider all recipients. */
   readonly entity: string | null;
   readonly purpose: string | null;
 }

@@ -57,7 +57,7 @@ export const originDomainField = sql<string>`${query
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 
-/** Builds a condition for queries on `certificates`. It is true if the certificate names the recipient. */
+/** Builds a condition for queries on `certificates`. It is true if the certificate lists the recipient. */
 export const isListedInCertificate = (name: string): SQL =>
   isListed(
     sql`${query
@@ -230,7 +230,7 @@ export const listOpenedEntityWithdrawals = async (
   return Promise.all(
     sortWithdrawnEntities(rows).map(async (row): Promise<OpenedWithdrawal> => {
       const { acknowledgement, detailsSealed } = row;
-      // the details are an empty string after an erasure
+      // After an erasure, the details are an empty string.
       const hasDetails = acknowledgement !== null && detailsSealed !== null && detailsSealed !== "";
       return {
         recorded:

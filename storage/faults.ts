@@ -54,7 +54,7 @@ const parseViolation = (message: string): string | null => {
 
 const toStorageFault = (error: unknown): StorageFault => {
   if (error instanceof StorageFault) return error;
-  // drizzle wraps the fault of a single statement in its own error
+  // Drizzle wraps the fault of a single statement in its own error.
   const inner = error instanceof Error ? findStorageFault(error.cause) : null;
   if (inner !== null) return inner;
   const { name, message } = error instanceof Error ? error : new Error();

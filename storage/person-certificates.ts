@@ -280,7 +280,9 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
 /** A withdrawal that the person requests in their account. */
 type OwnWithdrawal = AccountWithdrawal & { readonly consumerId: ConsumerId };
 
-/** A withdrawal within this time of an unfinished one counts as a repetition of it. Later, the person can have given new consent. */
+/**
+ * A withdrawal counts as a repetition of an unfinished one if it is made within this time. Later, the person may have given new consent.
+ */
 const repetitionWindowMs = 10 * minuteMs;
 
 /** Builds a condition that is true if no recent unfinished withdrawal in this shard covers everything that `work` covers. */

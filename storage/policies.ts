@@ -76,8 +76,8 @@ const hasRoomForTexts = async (
 };
 
 /**
- * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. `usageKey` identifies the business, and
- * whether the page is known. If the new texts exceed the limit under this key, none of them is stored.
+ * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. `usageKey` consists of the business's
+ * ID and whether the page is known. If the new texts exceed the limit under this key, none of them is stored.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -139,7 +139,8 @@ const knownMs = 3 * dayMs;
 
 /**
  * Builds a condition that is true if policies were recently found for this page or its entire origin. Anyone can submit made-up pages of a
- * business's site, so unknown pages have limits that leave captures and waiting places to known ones.
+ * business's site. Lower limits therefore apply to unknown pages, so that they cannot use up the captures and waiting places of known
+ * pages.
  */
 export const isKnownPage = (origin: string | SQLWrapper, page: string | SQLWrapper, now: Instant | SQLWrapper): SQL =>
   existsIn(

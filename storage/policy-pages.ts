@@ -14,7 +14,7 @@ import { businesses, certificates, policyCaptures, policyPages, policyTurns } fr
 
 const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus the time to link the first certificates
 const maxPages = 20; // waiting pages per business, because anyone can submit any page of the business's site
-const maxUnknownPages = 10; // unknown pages leave the other places to known pages
+const maxUnknownPages = 10; // of these, at most this many unknown pages; the other places are reserved for known pages
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
