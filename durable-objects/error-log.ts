@@ -2,8 +2,8 @@
 import { findStorageFault } from "../storage/faults.ts";
 
 /**
- * Logs only the kind of error, because the message can contain personal data. `at` is a constant that names the place where the error was
- * caught.
+ * Logs only the kind of error, because the message can contain personal data. `at` is a constant that identifies the place where the error
+ * was caught.
  */
 export const logError = (at: string, error: unknown): void => {
   const kind = findStorageFault(error)?.message ?? (error instanceof Error ? error.name : "unknown");

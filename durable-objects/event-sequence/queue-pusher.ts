@@ -14,7 +14,10 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
-/** A call to a queue that takes longer can still finish, but it counts as failed, so that a queue that hangs delays nothing else. */
+/**
+ * The timeout of a call to a queue. A call that takes longer counts as failed, so that a queue that hangs delays nothing else. It can still
+ * finish.
+ */
 export const queueTimeoutMs = 5 * secondMs;
 const holdMs = secondMs; // events that arrive within this time share one push to a queue whose receiver hangs
 /** If the process dies, an alarm resumes the work after this delay. */

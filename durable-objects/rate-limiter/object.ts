@@ -1,7 +1,7 @@
 // Limits the calls for one key. There is one object per key. It stores the time of each call in a sliding window, so that no period of the
 // window's length contains more calls than the limit. Fixed windows would allow twice as many calls around a boundary. The times are on
-// disk, because an idle object loses its memory within seconds. An alarm deletes the storage once no call can count
-// any longer. Otherwise, every address to which a code was ever sent would leave an object.
+// disk, because an idle object loses its memory within seconds. An alarm deletes the storage when all calls have left the window.
+// Otherwise, an object would remain for every address to which a code was ever sent.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
