@@ -80,9 +80,9 @@ export interface AlertNotice {
 }
 
 /**
- * Returns the notices that are due. A notice is due when an alert starts, again `repeatMs` after each notice, and once when the alert ends.
- * An alert ends when its figure is no longer above the threshold. While a shard does not respond, the other figures lack that shard's data,
- * so only the `unavailable_shards` alert can end.
+ * Returns the notices to send now. A notice is sent when an alert starts, again `repeatMs` after each notice, and once when the alert ends.
+ * An alert ends when its figure is no longer above the threshold. While a shard is not responding, the figures do not include that shard's
+ * data. Therefore only the `unavailable_shards` alert can end.
  */
 export const findDueNotices = (
   { figures, thresholds }: { readonly figures: AlertFigures; readonly thresholds: AlertThresholds },

@@ -5,7 +5,10 @@ import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 
 const emailCodePattern = /^[0-9]{6}$/;
-/** Longer than a code with the text around it. The time for normalizing a text can grow with the square of its length. */
+/**
+ * Leaves room for text around the code. Longer texts are refused, because normalizing can take time proportional to the square of the
+ * length.
+ */
 const maxTypedLength = 200;
 export const emailCodeRule = "must be six digits";
 
@@ -44,9 +47,11 @@ export interface EmailCodeLimits {
   readonly maxActive: number;
   /** The minimum time between two codes. It does not apply if the earlier code has been used. */
   readonly resendDelayMs: number;
-  /** Limits for one email address and topic. `emailCodeLimits` defines the topic for each purpose. */
+  /** Limits on the codes that are sent to one email address about one topic. `emailCodeLimits` defines what a topic is for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
-  /** Limit for one email address across all topics. The first `freeOfTopic` emails for each topic do not count. */
+  /**
+   * Limit on the codes that are sent to one email address about all topics. The first `freeOfTopic` emails about each topic do not count.
+   */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
   /**
    * The maximum number of attempts at one code from the browser that requested it. If browsers are not distinguished, the maximum applies
@@ -73,7 +78,7 @@ export interface EmailCodeLimits {
 export const emailCodeLimits = {
   /**
    * For withdrawals, a topic is a business and environment, because a code also works for the business's other certificates with the same
-   * address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about other
+   * address. The first three emails a day about each topic do not count toward the address's limit of twenty, so requests about other
    * businesses cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each) for each shard with
    * certificates of the business.
    */
@@ -111,7 +116,7 @@ export const emailCodeLimits = {
 
 /** How long sent codes count toward the limits above. The longest of these limits covers one day. */
 export const emailCodeRetentionMs = dayMs;
-/** Wrong codes stop counting this long after the last code was entered, or as soon as a correct code is entered. */
+/** Wrong codes no longer count after a correct code is entered, or when this much time has passed since the last attempt. */
 export const failedAttemptRetentionMs = 30 * dayMs;
 
 export interface EmailCodeComparison {

@@ -4,7 +4,7 @@
 export interface PageRequest {
   readonly url: string;
   readonly userAgent: string;
-  /** The page and the targets of redirects are fetched only from hosts for which this returns true. */
+  /** Returns whether a page or the target of a redirect may be fetched from the host. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
   /** The total time limit, in milliseconds, for name resolution, redirects and reading the body. */

@@ -122,14 +122,14 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
   return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, isDevelopmentHost } } : fail(fault);
 };
 
-/** Returns whether a reference is only unusable because it resolves to a URL that is too long. */
+/** Returns whether a reference resolves to a URL that is too long. */
 export const isTooLongReference = (reference: string, base: string): boolean =>
   URL.canParse(reference, base) && new URL(reference, base).href.length > maxUrlLength;
 
 /**
  * Resolves a reference from a page or a Location header against `base`. Keeps the host's original spelling, so that `checkOutboundUrl`
- * checks it. Returns null if the reference is not a usable URL. A long URL counts as unusable, because a page can have thousands of links
- * that each repeat its base URL.
+ * checks it. Returns null if the reference is not a usable URL. A URL that is too long is not usable. Otherwise, a page with a long base
+ * URL and thousands of relative links could exhaust memory.
  */
 export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();

@@ -35,8 +35,7 @@ export const parseClaimedDomain = (
 ): Result<string, "invalid_request"> => {
   if (localHosts.includes(text)) return ok(text);
   const typed = text.trim().toLowerCase();
-  // No domain that people use is longer. The length is checked first, because normalizing a long run of combining marks takes quadratic
-  // time.
+  // The length is checked first, because normalizing a long run of combining marks takes quadratic time.
   if (typed.length > maxDomainLength) return refuse("invalid_request", domainRule);
   if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(typed) || typed.normalize("NFKC") !== typed.normalize("NFC"))
     return refuse("invalid_request", domainRule);

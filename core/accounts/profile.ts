@@ -18,7 +18,7 @@ export interface BusinessProfile {
   readonly country: string;
   /** How many years the personal data in new certificates is kept. */
   readonly retentionYears: number;
-  /** The scope of withdrawals that the business records without giving a scope. */
+  /** The default scope of withdrawals that the business records. */
   readonly revocationScopeDefault: WithdrawalScope;
   /** True if endpoints may subscribe to the opt-in event types. */
   readonly emitsIssued: boolean;

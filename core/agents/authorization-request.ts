@@ -46,14 +46,14 @@ const normalizeResource = (text: string): string => text.replace(schemeAndHostPa
 
 /**
  * Returns whether every requested resource is this server, identified by its URL or by the URL's origin. Clients that read only the
- * issuer's metadata send the origin, because the origin is the issuer. Also returns true if the request names no resource.
+ * issuer's metadata send the origin, because the origin is the issuer. Also returns true if the request contains no resource.
  */
 export const isForResource = (requested: readonly string[], resource: string): boolean => {
   const names: readonly string[] = [normalizeResource(resource), new URL(resource).origin];
   return requested.every((name) => names.includes(normalizeResource(name)));
 };
 
-/** Returns the error message for a wrong resource. The message names the correct resource. */
+/** Returns the error message for a wrong resource. The message contains the correct resource. */
 export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });

@@ -1,5 +1,5 @@
-// The tree of heads, which proves that no entry was left out. It has one leaf per chain, with the chain's current length and head hash. If
-// the log has changed, it records the root of this tree every 15 minutes, or earlier for a new chain. Unlike the leaves of the log's own
+// The tree of heads, which proves that no entry was left out. It has one leaf per chain, with the chain's current length and head hash. The
+// log records the root of this tree every 15 minutes if it has changed, or earlier for a new chain. Unlike the leaves of the log's own
 // tree, these leaves change.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";

@@ -22,7 +22,7 @@ export interface CheckoutEvent extends BillingEventBase {
   readonly kind: "checkout";
   readonly accountId: string;
   readonly plan: AnyPlan;
-  /** False while the payment is still pending. In that case, a later event sets the plan. */
+  /** False while the payment is still pending. The plan is then set by a later event. */
   readonly isPaid: boolean;
 }
 
@@ -171,8 +171,8 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * Returns the plan that an account gets. This is the provider's plan if that plan has changed or a checkout just linked the account.
- * Otherwise it is the current plan, even if an operator set it.
+ * Returns the plan that an account gets: the provider's plan if it has changed or a checkout just linked the account, and otherwise the
+ * current plan, which an operator may have set.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);

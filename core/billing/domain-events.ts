@@ -20,7 +20,7 @@ export interface EntitlementChange {
   readonly cause: { readonly event_id: string; readonly event_type: string } | { readonly reason: "unpaid" | "operator" };
   readonly actor: Actor;
   readonly at: Instant;
-  /** True if the cause of the status changes, so that there is an event even if the status stays the same. */
+  /** True if the status has a new cause. An event is then created even if the status itself does not change. */
   readonly isNewCause?: boolean;
 }
 

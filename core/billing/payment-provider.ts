@@ -4,7 +4,7 @@ import type { PurchasablePlan } from "./plans.ts";
 
 export type PaymentProviderResult = { readonly outcome: "url"; readonly url: string } | { readonly outcome: "unavailable" };
 
-/** Methods never throw, because an unavailable provider is one of the outcomes. */
+/** Methods never throw. If the provider cannot be reached, they return `unavailable`. */
 export interface PaymentProvider {
   /** Creates a payment page for the plan. */
   readonly createCheckout: (request: {

@@ -48,7 +48,8 @@ export interface Certificate {
   readonly notes: SubmissionNotes;
   readonly rootSalt: Uint8Array;
   /**
-   * The salt of the issuance's audit entry. Null if the entry is stored; otherwise the entry is rebuilt from the certificate when needed.
+   * The salt of the issuance's audit entry. Null if the entry is stored. Otherwise, the entry is rebuilt from the certificate when it is
+   * needed.
    */
   readonly auditSalt: string | null;
   readonly subjectHash: string;

@@ -5,7 +5,7 @@ import { createCertificateEvent, type AuditChain, type DomainEvent } from "../do
 import type { CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
-/** The reasons that an owner can give. The list is closed, so that a reason cannot contain personal data. */
+/** The reasons that an owner can give. No other text is accepted, because it could contain personal data. */
 export const erasureReasons = ["person_asked", "no_longer_needed", "consent_withdrawn", "unlawful", "legal_duty", "other"] as const;
 export type ErasureReason = (typeof erasureReasons)[number];
 
@@ -16,7 +16,7 @@ export interface ErasableCertificate {
   readonly chain: AuditChain;
 }
 
-/** Creates the domain event for an erasure. `reason` is null if an owner gave none. */
+/** Creates the domain event for an erasure. `reason` is null if no owner gave one. */
 export const createErasureEvent = (
   certificate: ErasableCertificate,
   { reason, actor, now }: { readonly reason: ErasureReason | "retention_ended" | null; readonly actor: Actor; readonly now: Instant },

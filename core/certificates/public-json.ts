@@ -21,7 +21,7 @@ import {
   type WithdrawalProof,
 } from "./published-certificate.ts";
 
-/** Values that a view needs in addition to the certificate. Deadlines before `now` count as passed. */
+/** Values that a view needs in addition to the certificate. */
 export interface ViewContext {
   readonly verifyBase: string;
   /** The base URL of the API, including the version. */

@@ -16,7 +16,7 @@ export type FormatPhone = (phone: string, country: string) => string;
 export interface RecognizedFields {
   /** The keys of recognized fields with invalid values, sorted. */
   readonly unrecognized: readonly string[];
-  /** The email addresses, normalized for matching. There are at most five, without duplicates. The same rules apply to `phones`. */
+  /** Up to five email addresses without duplicates, normalized for matching. The same rules apply to `phones`. */
   readonly emails: readonly string[];
   readonly phones: readonly string[];
 }

@@ -1,7 +1,7 @@
 // Finds one page of a list whose certificates are in several shards. A business issues certificates in one shard at a time, so a page is
-// usually in one or two of them. The periods in which two shards got certificates can overlap, for example because a journal stores a
-// certificate late or because clocks differ. A plan assumes that the periods do not overlap, and `mergePage` returns null for a page for
-// which this is wrong.
+// usually in one or two of them. The plan for a page assumes that the periods in which two shards got certificates do not overlap. They can
+// overlap, for example because a journal stores a certificate late or because clocks differ. If they overlap at the page, `mergePage`
+// returns null.
 import { shardOfId, type CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 

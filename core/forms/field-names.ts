@@ -69,8 +69,8 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
 
 /**
  * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
- * aria-label. The type `tel` counts like every other type only if another hint names a phone. Otherwise, it comes last, because some
- * forms use it only to show a number pad, for example for an amount or a card number.
+ * aria-label. The type `tel` is ranked like other types only if another hint suggests a phone number. Otherwise, it comes last, because
+ * some forms use it only to show a number pad, for example for an amount or a card number.
  */
 export function collectHints(control: NamedControl, labelText: string | null | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
@@ -97,9 +97,11 @@ export function collectHints(control: NamedControl, labelText: string | null | u
     attribute("placeholder"),
     attribute("aria-label"),
   ];
-  // Many pages set new-password on ordinary fields, because browsers then do not autofill them.
+  // Many pages set new-password on ordinary fields to prevent browsers from filling them in, so the token is ignored if another hint
+  // suggests a field.
   if (/^new-p/i.test(token) && hints.some(guessKeyFromHint)) hints[0] = "";
-  // An input for a ZIP code, a one-time code or part of a phone number, such as an extension, can also have this type.
+  // An input for a ZIP code, a one-time code or part of a phone number, such as an extension, can also have the type `tel`. The type is
+  // then not a hint.
   if (isTel && !phonePartPattern.test(normalizeHint([token, name, control.id].join())))
     hints[hints.some((hint) => phonePattern.test(getTitle(hint))) && !hints.some(isSecret) ? 1 : 8] = "tel";
   return hints;
@@ -125,8 +127,8 @@ function isSecret(hint: string): boolean {
 
 function guessKeyFromHint(hint?: string): string {
   const text = normalizeHint(hint);
-  // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label. Some patterns would also need
-  // quadratic time for it.
+  // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label. Matching some of the patterns
+  // against longer text would also take quadratic time.
   const guess = text.length <= 60 && fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
   return !guess || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
 }

@@ -5,7 +5,7 @@ const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
 const maxSelectorNameLength = 200;
 
 /**
- * Escapes a name so that a selector reads it as one identifier. Escapes at least the characters that CSSOM escapes ("serialize an
+ * Escapes a name so that it is one identifier in a selector. Escapes at least the characters that CSSOM escapes ("serialize an
  * identifier").
  */
 const escapeIdentifier = (name: string): string => {

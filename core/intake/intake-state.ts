@@ -12,10 +12,11 @@ import type { JournalName } from "./journal-name.ts";
  */
 export type IntakeView = "well" | "away" | "unknown";
 
-const wellMs = 5 * secondMs; // after this time without a success, other isolates may have started to use the journal
+const wellMs = 5 * secondMs; // without a success in this time, other isolates may have started to use the journal
 const awayMs = secondMs; // after this time, ask the journal again, so that submissions return to the database soon
 
-// How long a shard's reported size is used. After that, a full shard gets a submission again, and the response reports the current size.
+// How long a shard's reported size is used. After that, the next submission is sent to the shard even if it was full, and the response
+// reports the current size.
 const sizeMs = minuteMs;
 const fillsMs = minuteMs; // after an operator closes a shard, it can get new certificates for up to this long
 
@@ -44,7 +45,10 @@ export class IntakeState {
     this.#journals.set(journal, { view: "well", until: now + wellMs });
   }
 
-  /** Records that the database did not respond. The shard's journals are then used until each one reports that it is empty. */
+  /**
+   * Records that the database did not respond. Submissions are then written to the shard's journals until each journal reports that it is
+   * empty.
+   */
   recordSilence(journal: JournalName, now: Instant): void {
     this.#silentUntil.set(shardOf(journal), now + awayMs);
     for (const name of this.#journals.keys()) if (shardOf(name) === shardOf(journal)) this.#journals.delete(name);

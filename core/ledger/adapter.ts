@@ -34,7 +34,7 @@ export interface PermanentFailure {
   readonly code: string;
 }
 
-/** Two signed notes that together prove that the ledger presented two different histories. */
+/** Two signed notes which prove that the ledger presented two different histories. */
 export interface ForkEvidence {
   readonly ok: false;
   readonly kind: "fork";

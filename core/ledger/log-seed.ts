@@ -7,7 +7,7 @@ const seedBytes = 32;
 
 export interface LogSeed {
   readonly seed: Bytes;
-  /** When the keys derived from this seed stopped signing (ISO 8601); undefined while they sign. */
+  /** When the keys derived from this seed stopped signing (ISO 8601); undefined while they are in use. */
   readonly validTo?: string;
 }
 

@@ -18,8 +18,8 @@ const isUnprovenCode = (code: string): boolean => code.startsWith("receipt_");
 const maxUnprovenAttempts = 3;
 
 /**
- * Returns whether the next attempt should be scheduled hours later: after a permanent refusal and, from the third attempt on, if neither
- * this response nor the previous one proves inclusion. These failures do not resolve on their own.
+ * Returns whether the next attempt should be scheduled hours later, because the failure will probably not resolve on its own. This is the
+ * case after a permanent refusal and, from the third attempt on, if neither this response nor the previous one proves inclusion.
  */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;
@@ -28,8 +28,8 @@ export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: Sub
 };
 
 /**
- * Returns when to try again after an attempt that failed. `attempts` is the number of attempts before that one. `minDelayMs` is the delay
- * that the other server asks for; more than six hours count as six hours. `random` is a number from 0 to 1.
+ * Returns when to try again after a failed attempt. `attempts` is the number of earlier attempts. `minDelayMs` is the delay that the ledger
+ * or attestor requested, of which at most six hours count. `random` is a number from 0 to 1.
  */
 export const computeRetryAt = (attempts: number, minDelayMs: number, now: Instant, random: number): Instant =>
   now + Math.max(Math.min(minDelayMs, parkedRetryMs), addJitter(computeRetryDelayMs(submissionBackoff, attempts + 1), random));

@@ -26,12 +26,15 @@ export interface TimestampPin extends KeyValidity {
   readonly spkiSha256: string;
 }
 
-/** An authority's timestamp of a statement can come this much later, because only the checkpoint of every 15 minutes is timestamped. */
+/**
+ * The maximum time from a statement to its timestamp. Statements are not timestamped directly, only the checkpoint that is taken every 15
+ * minutes.
+ */
 const maxTimestampDelayMs = hourMs;
 
 /**
- * Returns whether a statement from this time needs a timestamp: some key is still valid an hour later. Ignores when keys became valid,
- * because otherwise a statement that is backdated to before the first authority would need no timestamp.
+ * Returns whether a statement with the time `at` needs a timestamp. It does if at least one key is still valid an hour later. The start of
+ * a key's validity is ignored: otherwise, a statement that is backdated to before all keys became valid would need no timestamp.
  */
 export const needsTimestamp = (pins: readonly TimestampPin[], at: Instant): boolean =>
   pins.some(({ validTo }) => validTo === undefined || at + maxTimestampDelayMs < Date.parse(validTo));

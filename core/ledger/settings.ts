@@ -203,8 +203,8 @@ const parseLedgerSettings = (
   check("LEDGER_WRITE_TOKEN", validKind === "rekor2" || isStrongToken(writeToken));
   check("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isStrongToken(auditorToken) && auditorToken !== writeToken));
   check("LEDGER_URL", isEmbedded || isValidServiceUrl(url, production));
-  // If LEDGER_ORIGIN is missing, only LEDGER_ORIGIN is invalid, and not also LEDGER_VKEYS. `npm run deploy` can check the settings without
-  // the secrets, which include LEDGER_ORIGIN.
+  // If LEDGER_ORIGIN is missing, LEDGER_VKEYS is not reported too. `npm run deploy` can check the settings without the secrets, and
+  // LEDGER_ORIGIN is one of them.
   const hasCurrentVkey = isEmbedded || origin === "" || vkeys.length > 0;
   check("LEDGER_VKEYS", hasCurrentVkey && allVkeys.every((key) => isLogVkey(validKind, key)));
   check("LEDGER_PUBLIC_ENTRIES", publicEntries === "true" || publicEntries === "false");

@@ -20,7 +20,7 @@ export interface TlogProof {
   readonly hashes: readonly Uint8Array[];
   /** The signed checkpoint, unchanged. */
   readonly checkpoint: string;
-  /** Unauthenticated data from the creator of the proof. */
+  /** Data that the creator of the proof added. It is not authenticated. */
   readonly extra?: Uint8Array;
 }
 

@@ -88,7 +88,7 @@ const renderLine = (line: MailLine): string => {
 const renderCell = (style: string, className: string, content: string): string =>
   `<tr><td class="${className}" style="${style};${font};${ink};line-height:1.5">${content}</td></tr>`;
 
-/** Outlook ignores `max-width`, so it gets a table of 600 pixels around the content. */
+/** Outlook ignores `max-width`, so for Outlook, the content is inside a table that is 600 pixels wide. */
 const outlookStart = `<!--[if mso]><table role="presentation" width="600" ${tableAttributes}><tr><td><![endif]-->`;
 const outlookEnd = "<!--[if mso]></td></tr></table><![endif]-->";
 

@@ -17,7 +17,10 @@ export interface WaitingNotices {
   readonly kind: OwnerNoticeKind;
   /** The number of waiting notices; at least 1. */
   readonly notices: number;
-  /** The sealed details of the oldest waiting notice; null if only its number is known, because an earlier one was emailed alone. */
+  /**
+   * The sealed details of the oldest waiting notice. Null if they were not stored: while several notices wait, only the details of the
+   * first and the last are stored.
+   */
   readonly firstSealed: string | null;
   /** The number of records that these notices are about. */
   readonly records: number;
@@ -35,8 +38,8 @@ export interface WaitingNotices {
 export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: "digest"; readonly data: MailData["owner_digest"] };
 
 /**
- * Decides what to email when notices are due. If the oldest notice did not have to wait, it is emailed alone, even if others have arrived
- * since, because a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
+ * Decides what to email at `dueAt`. If the oldest notice did not have to wait, it is emailed alone, even if others have arrived since,
+ * because an email about a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
  */
 export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {
   const { kind, notices, firstSealed, records, earliestCeaseBy, dueAt, sentAt } = waiting;

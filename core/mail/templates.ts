@@ -103,7 +103,8 @@ export interface MailData {
   };
   readonly share_expiring: ShareMailData & { readonly renewUrl: string; readonly stopUrl: string };
   /**
-   * Sent to the person whose share was revoked. `by` is `address_owner` if the email address in it belongs to someone else, who ended it.
+   * Sent to the person whose share was revoked. `by` is `address_owner` if the share contains another person's email address and that
+   * person revoked it.
    */
   readonly share_stopped: RevokedShareMailData & {
     readonly by: "person" | "address_owner";
@@ -134,7 +135,7 @@ export interface MailData {
     readonly at: Instant;
     readonly endUrl: string;
   };
-  /** Sent to the person who connected a program, a week before the connection expires. */
+  /** Sent to the person who connected a program, one week before the connection expires. */
   readonly agent_ending: { readonly clientName: string; readonly until: Instant; readonly endUrl: string };
   /** Sent to the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
@@ -145,7 +146,7 @@ export interface MailData {
   readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };
   /** Sent to the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };
-  /** Sent to the owners of a business. It reports several notices of one kind together (owner-notices.ts). */
+  /** Sent to the owners of a business. Combines several notices of one kind (owner-notices.ts). */
   readonly owner_digest: {
     readonly kind: OwnerNoticeKind;
     /** The number of records that the notices are about; at least 2. */

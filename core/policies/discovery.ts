@@ -133,7 +133,7 @@ export const findPolicyCandidates = (
 export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
   wellKnownPaths[kind].map((path) => origin + path);
 
-const inspectedLength = 1_000; // enough for the title, navigation and heading; the rest of almost any page mentions terms
+const inspectedLength = 1_000; // enough for the title, navigation and heading; almost every page mentions terms farther down
 
 /**
  * Returns whether the start of a page at a common URL mentions the policy. The check is needed because many sites return a page for every

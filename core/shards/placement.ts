@@ -2,7 +2,9 @@
 // shard is full. Accounts never move, so a new account is created in the shard with the most space.
 import type { ShardId } from "../ids.ts";
 
-/** `open`: the shard takes new accounts and certificates. `closed`: it only keeps the accounts and certificates that it has. */
+/**
+ * `open`: the shard accepts new accounts and certificates. `closed`: it only keeps the accounts and certificates that it already contains.
+ */
 export const shardStates = ["open", "closed"] as const;
 export type ShardState = (typeof shardStates)[number];
 
@@ -28,13 +30,13 @@ export const issuingRatio = 0.9;
 /** Returns how full a shard is, as a percentage rounded down. */
 const getFillPercent = (bytes: number, maxBytes: number): number => Math.floor((100 * bytes) / maxBytes);
 
-/** Returns whether the shard takes new accounts and certificates. */
+/** Returns whether the shard accepts new accounts and certificates. */
 export const hasRoom = ({ state, bytes }: ShardFill, maxBytes: number): boolean => state === "open" && bytes < fullRatio * maxBytes;
 
 const sortByFill = (shards: readonly ShardFill[], maxBytes: number): readonly ShardFill[] =>
   shards.toSorted((a, b) => getFillPercent(a.bytes, maxBytes) - getFillPercent(b.bytes, maxBytes) || (a.shard < b.shard ? -1 : 1));
 
-/** Returns the emptiest shard that takes certificates for accounts in other shards, or null if there is none. */
+/** Returns the emptiest shard that accepts certificates of accounts in other shards, or null if there is none. */
 export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): ShardId | null =>
   sortByFill(
     shards.filter((shard) => hasRoom(shard, maxBytes)),
@@ -42,9 +44,9 @@ export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): 
   )[0]?.shard ?? null;
 
 /**
- * Returns the emptiest shard that takes new accounts. Fill levels are compared as whole percentages. Of equally full shards, the one whose
- * name comes first is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed. Throws if there
- * are no shards.
+ * Returns the emptiest shard that accepts new accounts. Fill levels are compared as whole percentages. Of equally full shards, the one
+ * whose name comes first is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed. Throws if
+ * there are no shards.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
   const available = shards.filter((shard) => hasRoom(shard, maxBytes));

@@ -1,4 +1,4 @@
-// The kinds of evidence that a share request came from the business that it names. A decision without such evidence is not accepted,
+// The kinds of evidence that a business really sent the share request with its name. A decision without such evidence is not accepted,
 // because anyone can create a link with a business's name.
 
 export const requestEvidenceKinds = ["request_signature", "return_url", "referer", "message", "api"] as const;

@@ -24,8 +24,8 @@ export interface SecretAge {
 }
 
 /**
- * Returns whether the operator can replace the secret. It must have been created before `before`. While deliveries are still signed with an
- * earlier secret, the current one cannot be replaced, because the earlier one would stop working too soon.
+ * Returns whether the operator can replace the secret, which must have been created before `before`. While deliveries are also signed with
+ * an earlier secret, the current one cannot be replaced, because the earlier one would stop working too soon.
  */
 export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
   createdAt < before && (earlierUntil === null || earlierUntil <= now);
@@ -86,8 +86,8 @@ export interface EndpointHealth {
   /** The number of deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
   /**
-   * True if events are waiting because a limit on attempts was reached. The limits apply until the host returns a 2xx status for one of the
-   * business's deliveries.
+   * True if events are waiting and the queue was paused, because a limit on attempts was reached or could not be checked. The limits apply
+   * until the host has returned a 2xx status for the business.
    */
   readonly isHostLimited: boolean;
 }

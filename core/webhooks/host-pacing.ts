@@ -21,9 +21,9 @@ export interface HostAttempt {
 }
 
 /**
- * The response to a request for permission to send one attempt. `proven`: the host has returned a 2xx status for this business before, so
- * no limit applies. `counted`: one attempt may be sent, and it counts even if the caller does not send it. `wait`: no attempt may be sent
- * yet, and the caller should ask again after `waitMs`.
+ * The response to a delivery queue that asks whether it may send one attempt. `proven`: the host has returned a 2xx status for this
+ * business before, so no limit applies. `counted`: one attempt may be sent, and it counts even if the caller does not send it. `wait`: no
+ * attempt may be sent yet, and the caller should ask again after `waitMs`.
  */
 export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted" } | { readonly kind: "wait"; readonly waitMs: number };
 
@@ -31,8 +31,8 @@ export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
 /**
- * The maximum time until a delivery queue asks for a permit again. A queue therefore learns within a minute that the host has returned a
- * 2xx status for another endpoint or a test.
+ * The maximum time until a delivery queue asks for a permit again. A queue therefore notices within a minute if the host has returned a 2xx
+ * status for another endpoint or a test.
  */
 export const maxHostWaitMs = minuteMs;
 

@@ -3,7 +3,7 @@
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** After this time, an attempt counts as lost. The time covers the host check (3 s), the timeout and a margin. */
+/** After this time, an attempt without a result counts as lost. The time includes the host check (3 s), the timeout and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
 /**

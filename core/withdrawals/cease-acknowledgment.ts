@@ -56,6 +56,6 @@ export const acknowledgeEntityCease = ({
     },
   });
 
-/** Returns true if the deadline has passed without an acknowledgment. A consent that has not ended has no deadline. */
+/** Returns true if the deadline has passed without an acknowledgment. `ceaseBy` is null while the consent has not ended. */
 export const isOverdue = (ceaseBy: Instant | null, acknowledgedAt: Instant | null, now: Instant): boolean =>
   ceaseBy !== null && acknowledgedAt === null && now > ceaseBy;

@@ -13,8 +13,8 @@ export type PersonMethod = "email_code" | "manage_link";
 export type WithdrawalMethod = PersonMethod | "business_recorded";
 
 /**
- * Which certificates are withdrawn: only this one, or all of the business's certificates that name the person. Withdrawals of consent for
- * individual recipients are in entity-withdrawal.ts.
+ * Which certificates are withdrawn: only this one, or all of the business's certificates with the person's email address or phone number.
+ * Withdrawals of consent for individual recipients are in entity-withdrawal.ts.
  */
 export type WithdrawalScope = "certificate" | "business";
 
@@ -88,8 +88,9 @@ export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): Wi
 });
 
 /**
- * Returns the time of a withdrawal: the time of the request, but not before the issuance or an earlier withdrawal. The request can be older
- * if the withdrawal is completed in the background, and clocks differ. Verifiers refuse events that are not in order.
+ * Returns the time of a withdrawal: the time of the request, but not before the issuance or an earlier withdrawal. Verifiers refuse events
+ * that are not in order. The request can be older than these events if the withdrawal is completed in the background, or because clocks
+ * differ.
  */
 export const getWithdrawalTime = ({ issuedAt, latestEntityWithdrawalAt }: WithdrawableCertificate, requestedAt: Instant): Instant =>
   Math.max(requestedAt, issuedAt, latestEntityWithdrawalAt ?? 0);
