@@ -22,7 +22,7 @@ const parsePageType = (header: string | null, accept: PageRequest["accept"]): Fe
   return type === "text/html" || type === "text/plain" ? type : null;
 };
 
-const prescanBytes = 1_024; // browsers also ignore charset declarations after this point
+const prescanBytes = 1_024; // a page must declare its charset within this many bytes (HTML standard)
 const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
 const utf16Labels = /^(?:utf-16|(?:cs)?unicode|(?:iso-10646-)?ucs-2)/i;
 
