@@ -215,6 +215,7 @@ var minuteMs = 60 * secondMs;
 var hourMs = 60 * minuteMs;
 var dayMs = 24 * hourMs;
 var toIso = (instant) => new Date(instant).toISOString();
+var toDayNumber = (instant) => Math.floor(instant / dayMs);
 
 // core/ledger/key-validity.ts
 var defaultValidFrom = "1970-01-01T00:00:00.000Z";
@@ -1033,7 +1034,7 @@ var isWeekend = (instant) => {
   return day === 0 || day === 6;
 };
 var getCeaseDeadline = (from) => {
-  const midnight = Math.floor(from / dayMs) * dayMs;
+  const midnight = toDayNumber(from) * dayMs;
   let day = midnight;
   for (let counted = 0; counted < ceaseBusinessDays; ) {
     day += dayMs;
