@@ -186,7 +186,7 @@ test("names the support address where a plan cannot be changed, an account was s
   const service = createServiceCall({ SUPPORT_EMAIL: supportEmail });
   const open = (path: string) => read(path, { headers: { cookie: owner.cookie } }, service);
   const [billing, settings] = [await open("/portal/billing"), await open("/portal/settings")];
-  expect(getPageText(billing)).toContain(`To change your plan, email ${supportEmail}.`);
+  expect(getPageText(billing)).toContain(`To change it, email ${supportEmail}.`);
   await setStatus("suspended");
   const suspended = await open("/portal");
   expect(getPageText(suspended)).toContain(`To find out why, email ${supportEmail}.`);

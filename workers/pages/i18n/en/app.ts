@@ -377,7 +377,7 @@ export const messages = {
     incompleteAdvice: "We can’t load all of them right now. Try again in a minute.",
     heading: "Consents given on forms",
     notYou: "See a consent you didn’t give?",
-    strangers: "Anyone can type your email into a form. Withdraw the consent. You don’t need to do anything else.",
+    strangers: "Anyone can type your email into a form. If it wasn’t you, withdraw the consent. You don’t need to do anything else.",
     older: "Older consents",
     title: "Consent given to {business}",
     givenOn: "Given on {host}",

@@ -63,7 +63,7 @@ export const messages = {
     pay: "To pay, email {support}.",
     reactivate: "To pay and reactivate your account, email {support}.",
     reason: "To find out why, email {support}.",
-    plan: "To change your plan, email {support}.",
+    plan: "To change it, email {support}.",
     enterprise: "To set it up, email {support}.",
   },
   closed: {
@@ -930,7 +930,7 @@ export const messages = {
     onlyOwner: "Only owner",
     mustStay: "Every business needs an owner. Add another owner before you leave.",
     mustStayTitle: "You’re the only owner",
-    goToTeam: "Go to team",
+    goToTeam: "Go to Team",
     makeMember: "Change to member",
     makeOwner: "Change to owner",
     remove: "Remove",
@@ -1231,7 +1231,7 @@ export const messages = {
       leave: {
         title: "Leave {business}",
         text: "You’ll lose access until someone invites you again.",
-        action: "Go to team",
+        action: "Go to Team",
       },
       close: {
         title: "Close this account",

@@ -381,7 +381,7 @@ export const messages: AppMessages = {
     heading: "Consentimientos dados en formularios",
     notYou: "¿Ve un consentimiento que no dio?",
     strangers:
-      "Cualquiera puede escribir el correo electrónico de usted en un formulario. Retire el consentimiento. No tiene que hacer nada más.",
+      "Cualquiera puede escribir el correo electrónico de usted en un formulario. Si no fue usted, retire el consentimiento. No tiene que hacer nada más.",
     older: "Consentimientos anteriores",
     title: "Consentimiento dado a {business}",
     givenOn: "Dado en {host}",

@@ -8,7 +8,7 @@ export const messages: SheetMessages = {
   test: "Modo de prueba: sin datos reales",
   heading: "¿Compartir sus datos de contacto con {business}?",
   asks: "Sus datos: {groups}",
-  asksBesides: "; opcionales: {groups}",
+  asksBesides: "; opcional: {groups}",
   asksOptional: "Sus datos (opcionales): {groups}",
   until: "Hasta el {date}",
   untilOrSooner: "{until}, o antes si deja de compartir",

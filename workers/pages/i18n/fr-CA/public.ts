@@ -325,7 +325,7 @@ export const messages: PublicMessages = {
     trust: "Vous n’avez pas à nous croire sur parole",
     trustText: "Vérifiez n’importe quel dossier de preuve sur votre propre ordinateur, avec un seul fichier et nos clés publiques.",
     documentation: "Documentation",
-    support: "Soutien",
+    support: "Assistance",
     security: "Signaler une vulnérabilité",
     demo: "Ceci est une démonstration",
     demoText:
