@@ -49,7 +49,7 @@ export interface ChangeReader<Work extends ChangeWork> {
 
 interface ReaderPorts {
   readonly clock: () => Instant;
-  /** Called before each page. If it returns false, this run ends, and the next run continues from there. */
+  /** Called before each page. If it returns false, this run ends, and the next run starts with that page. */
   readonly canContinue: () => boolean | Promise<boolean>;
 }
 

@@ -8,7 +8,7 @@ export interface HeadsProof {
   readonly record_tlog_proof: string;
   /** The chain's own leaf at the time of the record. */
   readonly leaf: string;
-  /** The hashes from the leaf's sibling up to the child of the heads root, in base64. */
+  /** The audit path from the leaf to the heads root: the sibling hashes, lowest first, in base64. */
   readonly path: readonly string[];
   readonly size: string;
 }

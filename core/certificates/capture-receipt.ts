@@ -1,4 +1,4 @@
-// The response to an issuance, and the form in which an intake journal stores it. A caller that repeats the request with the same
+// The receipt that is returned when a certificate is issued, and its stored form in an intake journal. A caller that repeats the request with the same
 // idempotency key within one day gets the same receipt again.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";

@@ -135,7 +135,7 @@ export const isConsistent = (older: TreeHead, newer: TreeHead, proof: readonly U
 /** Returns the hash of the perfect subtree over the 2^height leaves that start at leaf `index` * 2^height. */
 export type NodeReader = (height: number, index: bigint) => Uint8Array;
 
-/** Computes the root over the leaves [start, end). Every perfect subtree in this range must start at a multiple of its size. */
+/** Computes the root over the leaves [start, end). `start` must be aligned, so that each perfect subtree of the range starts at a multiple of its size. */
 const computeRangeRoot = (start: bigint, end: bigint, read: NodeReader, hash: NodeHash): Uint8Array => {
   const pieces: Uint8Array[] = [];
   for (let at = start; at < end; ) {

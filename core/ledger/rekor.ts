@@ -1,5 +1,5 @@
-// The formats of Sigstore's Rekor v2: the request that logs a digest with our signature on the statement, the resulting leaf, and the
-// response. Rekor's response contains no time. If Rekor already has the entry, the response contains no proof either.
+// The formats of Sigstore's Rekor v2: the request (a digest and our signature on the statement), the resulting leaf, and the response.
+// Rekor's response contains no time. If Rekor already has the entry, the response contains no proof either.
 import { toBase64, fromBase64, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
 import { sha256, type Bytes } from "../hash.ts";

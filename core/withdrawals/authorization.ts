@@ -50,7 +50,7 @@ export const authorizeByToken = (attempt: {
 
 /**
  * The lifetime of the link in a code email. It is a day, because the limit on codes applies per day: if an attacker uses up a person's
- * codes, the links in earlier emails still work. The link's token has 256 random bits, so attempts need no limit.
+ * limit, the links in earlier emails still work. The link's token has 256 random bits, so attempts need no limit.
  */
 export const linkLifetimeMs = dayMs;
 

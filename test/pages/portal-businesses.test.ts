@@ -1,4 +1,4 @@
-// Tests people who belong to several businesses with one address: selecting a business after entering the code, switching in the header,
+// Tests a person who belongs to several businesses under one email address: selecting a business after entering the code, switching in the header,
 // invitations, and access.
 import { toStoredIndex } from "../../core/access/address-index.ts";
 import { env } from "cloudflare:workers";

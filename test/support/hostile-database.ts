@@ -13,7 +13,7 @@ import { openDatabase } from "../../storage/database.ts";
 import { shareCopyContext } from "../../storage/share-values.ts";
 import { world } from "./world.ts";
 
-/** The number of records for one address, one business or one queue. It is far above the number of rows that any statement may read. */
+/** The number of records for one address, one business or one queue. It is far above the 2,000 rows that most statements may read. */
 const many = 8_000;
 /** A lower number, for records that take longer to seed because triggers write additional rows for them. */
 export const several = 2_500;

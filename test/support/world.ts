@@ -1,4 +1,4 @@
-// Provides the demo businesses in two shards and functions that send requests to the Worker. All workerd tests use this file.
+// Provides the demo businesses (in two shards), and functions that send requests to the Worker. All workerd tests use this file.
 import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { createDemoWorld, type DemoBusiness } from "../../scripts/demo-world.ts";

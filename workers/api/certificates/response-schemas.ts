@@ -435,7 +435,7 @@ export const getCertificateSchemas = once(() => {
         })
         .meta({
           description:
-            "Statement and, once anchored, its proof. Until then, the members other than `entry` and `entry_hash` are `null` or empty.",
+            "Statement and, once anchored, its proof. Until then, all members except `entry` and `entry_hash` are `null` or empty.",
         }),
       withdrawal: withdrawalWithProofSchema,
       withdrawal_receipt: nullableSchema(withdrawalReceiptSchema),

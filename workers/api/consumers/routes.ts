@@ -152,7 +152,7 @@ const exportAccountRoute = createRoute({
   operationId: "exportAccount",
   summary: "Export your data",
   description:
-    "Returns one JSON file without an envelope: your profile and fields, all shares with the values you shared, your audit chain, your removals, your agent tokens and a receipt for each consent. Limit: 5 exports per hour. Each export is recorded in your audit trail.",
+    "Returns one JSON file without an envelope: your profile and fields, all shares with the values you shared, your audit chain, your removals, your agent tokens and a receipt for each consent. Limit: 5 exports per hour. Each export is recorded in your audit chain.",
   middleware: consumerGuard(limitExports),
   responses: {
     200: {

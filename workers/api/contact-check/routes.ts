@@ -103,7 +103,7 @@ const contactCheckRequestSchema = z
     }),
     entity: z.string().min(1).max(200).nullish().meta({
       description:
-        "Name of a recipient, spelled exactly as on the certificate. Only consent for this recipient counts. A share counts only if this value is exactly your business name as the person saw it.",
+        "Name of a recipient, spelled exactly as on the certificate. Only consent for this recipient counts. For a share, this must be your business name as the person saw it.",
     }),
     purpose: z.string().min(1).max(500).nullish().meta({ description: "Purpose. Only consent for exactly this purpose counts." }),
   })

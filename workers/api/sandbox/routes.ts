@@ -47,7 +47,7 @@ const clockAdvanceFromWire = ({ advance_seconds: advanceSeconds, to }: z.output<
 const clockFields = {
   environment: sandboxEnvironmentSchema,
   now: timeSchema.meta({ description: "Current time in your sandbox." }),
-  offset_seconds: z.number().meta({ description: "Seconds by which the sandbox clock is ahead of the real time." }),
+  offset_seconds: z.number().meta({ description: "Number of seconds that the sandbox clock is ahead of real time." }),
   moved_at: timeSchema.nullable().meta({ description: "When you last advanced the clock; `null` if it shows the real time." }),
 };
 const clockSchema = z.object(clockFields).openapi("SandboxClock");
@@ -209,7 +209,7 @@ const resetSandboxRoute = createRoute({
   responses: {
     200: successResponse("The result of the reset.", "SandboxResetResponse", resetSchema, { environment: "sandbox", ended: 3 }),
   },
-  when: { invalid_request: "The body is not valid JSON (no body is needed), or the idempotency key is malformed." },
+  when: { invalid_request: "A body was sent that is not valid JSON, or the idempotency key is malformed." },
 });
 
 const testerFromPrincipal = (principal: Principal): SandboxActor => ({ ...principal, actor: actorFromApiKey(principal) });

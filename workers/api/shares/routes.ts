@@ -74,7 +74,7 @@ const authorizeShareRoute = createRoute({
   middleware: publicGuard(redirectToConsentSheet, limitByAddress("AUTHORIZE_PER_IP")),
   request: { query: authorizeQuerySchema },
   responses: {
-    303: { description: "Redirects browser navigation to the consent sheet." },
+    303: { description: "Redirects a browser to the consent sheet." },
     200: successResponse(
       "The validated request.",
       "AuthorizeResponse",
@@ -192,11 +192,11 @@ const redeemShareRoute = createRoute({
   when: {
     origin_mismatch:
       "The Origin does not match the share request. If no Origin was sent: the domain is no longer verified, or the client requires an Origin.",
-    rate_limited: "More than 60 requests per minute from one IP address, or more than 20 failed attempts for one code.",
+    rate_limited: "More than 60 requests per minute from one IP address, or more than 20 failed attempts a minute from it for one code.",
   },
 });
 
-/** Accepts a session or an emailed link. Limits sessions by person, and links by IP address. */
+/** Accepts a session or an emailed link. Limits the requests of a session by person, and those of a link by IP address. */
 const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],

@@ -428,7 +428,7 @@ export const revokeShareRequestSchema = z
       .string()
       .max(200)
       .nullish()
-      .meta({ description: "Token from the link in an email to the person. It replaces the session." }),
+      .meta({ description: "Token from the link in an email to the person. Use it instead of a session." }),
   })
   .openapi("RevokeRequest");
 
@@ -442,7 +442,7 @@ export const revokedShareSchema = z
 
 export const shareAcknowledgmentRequestSchema = z
   .object({
-    note: z.string().max(500).nullish().meta({ description: "Note to the person. The email about the acknowledgment contains it." }),
+    note: z.string().max(500).nullish().meta({ description: "Note to the person, for the email about the acknowledgment." }),
     acknowledged_by: z
       .string()
       .max(120)

@@ -94,7 +94,7 @@ const renderRevokeFailed = (c: Context<AppEnv>): Promise<Response> =>
     return resultPage(stopFailed, stopFailedAdvice, appMessages[language].signIn);
   });
 
-/** Shown for a valid token, if the share expired or was superseded. Links to the share, whose page links to the share that replaced it. */
+/** Shown for a valid token, if the share expired or was superseded. Links to the share, which links to its replacement, if any. */
 const renderEnded = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 409, ({ language }) => {
     const { stopEnded, stopEndedAdvice } = sheetMessages[language];

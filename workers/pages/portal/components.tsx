@@ -383,7 +383,7 @@ export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
   <time datetime={toIso(at)}>{`${formatShortDay(at)}, ${getTimeFormat().format(at)}`}</time>
 );
 
-/** Formats a time of which only the day (UTC) is known, for example "4 Mar 2026". */
+/** Formats a date (UTC) that has no time of day, for example "4 Mar 2026". */
 export const ShortDay: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at).slice(0, 10)}>{formatShortDay(at)}</time>;
 
 /** Returns the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */
