@@ -23,8 +23,8 @@ const listTypeChecks = (): Check[] =>
     }));
 
 const listStaticChecks = (): Check[] => [
-  ...listTypeChecks(),
   { name: "format and lint", command: ["biome", "ci", "--error-on-warnings", "--colors=off", "."] },
+  ...listTypeChecks(),
   { name: "dead code", command: ["knip", "--no-progress", "--cache", "--cache-location", "dist/knip"] },
   { name: "OpenAPI document", command: ["redocly", "lint", "docs/reference/openapi.json"] },
 ];
