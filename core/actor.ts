@@ -2,13 +2,12 @@
 
 export type Actor =
   | { readonly kind: "client" | "api_key" | "member" | "consumer" | "agent"; readonly id: string }
-  /** The person on a certificate or share. The actor contains only how the person was verified. */
+  /** The person on a certificate or share. Only the way in which the person was verified is recorded. */
   | { readonly kind: "subject"; readonly verifiedBy: "email_code" | "manage_link" | "account" | "revoke_link" }
   /** A caller who was not verified. */
   | { readonly kind: "visitor" }
   /** The people who run the service, acting manually. */
   | { readonly kind: "operator" }
-  /** The service itself. */
   | { readonly kind: "system" };
 
 const identifiedKinds = ["client", "api_key", "member", "consumer", "agent"] as const;

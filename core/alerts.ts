@@ -12,7 +12,7 @@ export const alertKinds = [
 ] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
-/** The current figure of each kind, in the unit of its threshold. */
+/** The current figure for each kind of alert, in the unit of its threshold. */
 export type AlertFigures = Readonly<Record<AlertKind, number>>;
 
 export interface AlertDefinition {
@@ -74,15 +74,15 @@ export interface AlertState {
 
 export interface AlertNotice {
   readonly kind: AlertKind;
-  /** Also `raised` if the notice repeats an alert that is still active. */
+  /** A notice that repeats an active alert is also `raised`. */
   readonly change: "raised" | "ended";
   readonly since: Instant;
 }
 
 /**
  * Returns the notices to send now. A notice is sent when an alert starts, again `repeatMs` after each notice, and once when the alert ends.
- * An alert ends when its figure is no longer above the threshold. While a shard is not responding, the figures do not include that shard's
- * data. Therefore only the `unavailable_shards` alert can end.
+ * An alert ends when its figure is no longer above the threshold. While a shard is not responding, the figures do not include its data, so
+ * only the `unavailable_shards` alert can end.
  */
 export const findDueNotices = (
   { figures, thresholds }: { readonly figures: AlertFigures; readonly thresholds: AlertThresholds },

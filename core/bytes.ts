@@ -31,7 +31,7 @@ export const toHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-const chunkBytes = 8_192; // how many bytes are passed as arguments in one call; engines limit the number of arguments
+const chunkBytes = 8_192; // bytes per call, because engines limit the number of arguments
 
 /** Encodes bytes as standard base64 with padding. */
 export const toBase64 = (bytes: Uint8Array): string => {

@@ -1,5 +1,5 @@
-// Serializes a JSON value in its only canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Throws for anything that JSON
-// cannot represent exactly, such as `undefined`, because silently dropping a property would change the content of a certificate. Input is
+// Serializes a JSON value in canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Throws for anything that JSON cannot
+// represent exactly, such as `undefined`, because silently dropping a property would change the content of a certificate. Input is
 // validated earlier, so such a value is always a bug in the service.
 
 export type JsonObject = { readonly [key: string]: Json };

@@ -1,10 +1,11 @@
-// Indexes for finding rows by email address or phone number. An `AddressIndex` contains the index and every form in which rows can store
-// it. After a rotation of the index keys, rows store the index encrypted. During a rotation, a row can contain either of two forms.
+// Indexes for finding rows by email address or phone number. Before the first rotation of the index keys, rows store the index itself.
+// After it, they store an encrypted form. An `AddressIndex` therefore contains the index and every stored form to search for: two forms
+// during a rotation, and otherwise one.
 
 declare const kind: unique symbol;
 
 /**
- * The index of an email address or phone number, with all stored forms to search for. Two indexes of the same address are equal if they
+ * The index of an email address or phone number, with the stored forms to search for. Two values for the same address are equal if they
  * were created with the same keys.
  */
 export type AddressIndex = string & { readonly [kind]: "index" };
@@ -27,5 +28,5 @@ export const listStoredForms = (index: AddressIndex): readonly [StoredIndex, ...
 /** Returns the form to write to new rows. */
 export const toStoredIndex = (index: AddressIndex): StoredIndex => listStoredForms(index)[0];
 
-/** Returns the unencrypted index, which does not change when keys are rotated. Never store it. */
+/** Returns the unencrypted index, which does not change when keys are rotated. To write a row, use `toStoredIndex` instead. */
 export const getPlainIndex = (index: AddressIndex): string => index.split(separator, 1)[0] as string;

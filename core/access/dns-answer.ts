@@ -47,8 +47,8 @@ const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
 };
 
 /**
- * Follows the aliases from `host` and returns the last name. Returns null if a name has two aliases, if the aliases form a loop or are not
- * all part of one chain, or if one leads to a name that is not allowed.
+ * Follows the aliases from `host` and returns the last name. Returns null if a name has two aliases, if the aliases form a loop, if an
+ * alias is not part of the chain, or if an alias leads to a name that is not allowed.
  */
 const resolveAliases = (host: string, records: readonly DnsRecord[], isAllowedName: DnsAnswerRules["isAllowedName"]): string | null => {
   const aliases = new Map<string, string>();

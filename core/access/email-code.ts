@@ -5,10 +5,7 @@ import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 
 const emailCodePattern = /^[0-9]{6}$/;
-/**
- * Leaves room for text around the code. Longer texts are refused, because normalizing can take time proportional to the square of the
- * length.
- */
+/** Accepts text around the code. Longer text is refused, because normalizing it can take quadratic time. */
 const maxTypedLength = 200;
 export const emailCodeRule = "must be six digits";
 
@@ -47,10 +44,11 @@ export interface EmailCodeLimits {
   readonly maxActive: number;
   /** The minimum time between two codes. It does not apply if the earlier code has been used. */
   readonly resendDelayMs: number;
-  /** Limits on the codes that are sent to one email address about one topic. `emailCodeLimits` defines what a topic is for each purpose. */
+  /** Limits on the codes that are sent to one email address for one topic. `emailCodeLimits` defines what a topic is for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
   /**
-   * Limit on the codes that are sent to one email address about all topics. The first `freeOfTopic` emails about each topic do not count.
+   * Limit on the codes that are sent to one email address for all topics together. The first `freeOfTopic` emails for each topic do not
+   * count.
    */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
   /**
@@ -69,8 +67,8 @@ export interface EmailCodeLimits {
    */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
-   * After this many wrong codes in a row from browsers that did not request an active code, each code can be entered only in the browser
-   * that requested it, until a correct code is entered. Null means that there is no limit.
+   * After this many wrong codes in a row from browsers that did not request an active code, each code works only in the browser that
+   * requested it. This restriction ends when a correct code is entered. Null means that there is no such restriction.
    */
   readonly failuresFromElsewhere: number | null;
 }
@@ -78,9 +76,9 @@ export interface EmailCodeLimits {
 export const emailCodeLimits = {
   /**
    * For withdrawals, a topic is a business and environment, because a code also works for the business's other certificates with the same
-   * address. The first three emails a day about each topic do not count toward the address's limit of twenty, so requests about other
-   * businesses cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each) for each shard with
-   * certificates of the business.
+   * address. The first three emails a day for each topic do not count toward the address's daily limit of twenty. Requests for other
+   * businesses therefore cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each) for each shard
+   * with certificates of the business.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,

@@ -49,9 +49,9 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
   ((rules.allowsLocalHttp && localHosts.has(url.hostname)) || (rules.allowsSandboxLocalhost && url.hostname === "localhost"));
 
 /**
- * Returns whether the URL's scheme and port are accepted: https on its default port or, for a local host that the rules allow, plain http
- * or a different port. Also refuses an empty label (such as after a trailing dot), `*`, and names and labels that are too long, all of which
- * the URL parser accepts in a host.
+ * Returns whether the URL's scheme, port and host are accepted. The URL must use https on its default port. A local host that the rules
+ * allow can also use plain http or another port. Refuses some hosts that the URL parser accepts: names and labels that are too long, empty
+ * labels (such as after a trailing dot), and `*`.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   const isLabel = (label: string): boolean => label !== "" && label.length <= maxLabelLength && !label.includes("*");
@@ -61,7 +61,8 @@ const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
 };
 
 /**
- * A host that passed the check. `domainId` is the ID of the verified domain that covers it; null for a test client on http://localhost.
+ * A host that passed the checks. `domainId` is the ID of the verified domain that covers it. It is null for a test client on
+ * http://localhost.
  */
 export interface VerifiedHost {
   readonly host: string;
@@ -121,8 +122,9 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 };
 
 /**
- * Returns whether the host is written the usual way, either in its own script or as punycode. The URL parser also accepts
- * percent-encoding, full-width letters, ideographic dots and numeric IP addresses, but people do not write the URL of their own site that way.
+ * Returns whether the host is written in an ordinary way, in its own script or as punycode. The URL parser also accepts percent-encoding,
+ * full-width letters, ideographic dots and numeric IP addresses, which are refused because people do not write their own site's URL that
+ * way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);

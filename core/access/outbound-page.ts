@@ -24,7 +24,6 @@ export interface FetchedPage {
   readonly body: string;
   /** The cache lifetime in seconds that the host specified; undefined if it specified none. */
   readonly maxAgeSeconds?: number;
-  /** The Content-Security-Policy header, if any. */
   readonly contentSecurityPolicy?: string;
 }
 

@@ -78,8 +78,8 @@ const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
  * Rewrites a URL that a person typed or pasted into a form: converts an international domain to punycode, and encodes spaces, braces and
- * non-ASCII letters in the path and query. Returns any other text unchanged, so that `checkOutboundUrl` reports what is wrong with it.
- * Store and show the result, so that the person sees which host will be called.
+ * non-ASCII letters in the path and query. Only trims any other text, so that `checkOutboundUrl` reports what is wrong with it. Store and
+ * show the result, so that the person sees which host will be called.
  */
 export const toPlainUrl = (typed: string): string => {
   const text = typed.trim();
@@ -128,8 +128,8 @@ export const isTooLongReference = (reference: string, base: string): boolean =>
 
 /**
  * Resolves a reference from a page or a Location header against `base`. Keeps the host's original spelling, so that `checkOutboundUrl`
- * checks it. Returns null if the reference is not a usable URL. A URL that is too long is not usable. Otherwise, a page with a long base
- * URL and thousands of relative links could exhaust memory.
+ * checks it. Returns null if the result is not a valid URL or is too long. Without the length limit, a page with a long base URL and
+ * thousands of relative links could exhaust memory.
  */
 export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();

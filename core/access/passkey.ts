@@ -15,7 +15,7 @@ export const addPasskeyProofMinutes = 10;
 export const challengeLifetimeMs = 5 * minuteMs;
 export const challengeBytes = 32;
 
-/** The site that passkeys belong to: the app's host. Passkeys work only on the app's origin. */
+/** The site that passkeys belong to. Its ID is the app's host, and passkeys work only on the app's origin. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;
@@ -60,7 +60,6 @@ export interface VerifiedCredential extends PasskeyCredential {
   readonly backedUp: boolean;
 }
 
-/** The name of a passkey if neither the person nor the device provides one. */
 export const defaultPasskeyName = "Passkey";
 
 /** A passkey of an account, without its public key. Used to show the passkey to its owner and to register another one. */
@@ -76,7 +75,7 @@ export interface Passkey {
   readonly lastUsedDay: number | null;
 }
 
-/** Creates options and verifies responses. A verification returns null if the response is not valid for the request. */
+/** Creates options and verifies responses. A verification returns null if the response is not valid. */
 export interface WebAuthn {
   readonly createRegistrationOptions: (
     party: RelyingParty,

@@ -11,7 +11,7 @@ export interface BusinessPrincipal {
   readonly status: BusinessStatus;
   readonly country: string;
   readonly chain: AuditChain;
-  /** The shards, other than the account's own, that can contain certificates of the account. */
+  /** The shards, other than the account's own shard, that can contain certificates of the account. */
   readonly otherShards: readonly ShardId[];
 }
 
@@ -37,5 +37,5 @@ export interface Person {
 /** The business and environment of a request that is made with an API key or by a signed-in member. */
 export type BusinessScope = Pick<Principal, "business" | "environment">;
 
-/** Returns the API key in the form that audit entries use. */
+/** Returns the API key as the actor to record in audit entries. */
 export const actorFromApiKey = ({ keyId }: Principal): Actor => ({ kind: "api_key", id: keyId });

@@ -18,7 +18,7 @@ export const realms: readonly Realm[] = ["consumer", "business"];
  */
 export const sessionLifetimeMs: Readonly<Record<Realm, number>> = { consumer: 30 * dayMs, business: 12 * hourMs };
 
-/** A person who has been invited but has not joined can answer invitations for an hour after verifying their address. */
+/** After verifying their address, a person who was invited but has not joined has one hour to respond to invitations. */
 export const invitedSessionLifetimeMs = hourMs;
 
 interface BaseSession {
@@ -29,7 +29,7 @@ interface BaseSession {
   readonly tokenHash: string;
   /** When the person last verified their identity, with a code or a passkey. */
   readonly verifiedAt: Instant;
-  /** The last day on which a use of the session was recorded, in whole days since 1970; null if none was recorded. */
+  /** The last day on which the session was recorded as used, in whole days since 1970; null if no use was recorded. */
   readonly lastSeenDay: number | null;
   readonly emailSealed: string;
 }
@@ -45,7 +45,7 @@ export interface ConsumerSession extends BaseSession {
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: StoredIndex;
-  /** Whether the email address is known to have other memberships or invitations, in this or another shard. */
+  /** Whether the email address is known to have other memberships or invitations, in any shard. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;

@@ -15,8 +15,8 @@ export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "p
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
   /**
-   * The maximum number of new combinations of purpose, recipients and origin that get their own counters, per client per day. Submissions
-   * with other new combinations are accepted, but get no counters.
+   * For each client, the maximum number of new combinations of purpose, recipients and origin per day that get separate counters.
+   * Submissions with further new combinations are accepted, but are not counted by combination.
    */
   readonly newGroups: number;
 }

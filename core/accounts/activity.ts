@@ -17,7 +17,6 @@ export interface DailyCounts {
 
 /** A point on a chart: two values for an hour, a day or a month. */
 export interface ChartPoint {
-  /** The start of the period. */
   readonly start: Instant;
   readonly up: number;
   readonly down: number;
@@ -38,7 +37,7 @@ export interface Activity {
   /** Certificates issued and withdrawn per day, for the last thirty days including today. */
   readonly days: readonly ChartPoint[];
   readonly comparisons: Readonly<Record<(typeof comparedMetrics)[number], PeriodComparison>>;
-  /** Withdrawals and revoked shares acknowledged on time, and those acknowledged late, per month, for the last twelve months. */
+  /** For each of the last twelve months, the numbers of withdrawals and revoked shares that were acknowledged on time and late. */
   readonly months: readonly ChartPoint[];
 }
 

@@ -51,7 +51,7 @@ export const parseClaimedDomain = (
   return ok(hostname);
 };
 
-/** Returns the host of a URL without `www.`. Keeps it if the rest is not a domain, as in `www.de`. */
+/** Returns the host of a URL without `www.`. Keeps `www.` if the rest contains no dot, as in `www.de`. */
 export const getHostWithoutWww = (url: string): string => new URL(url).hostname.replace(/^www\.(?=.+\.)/, "");
 
 /** The proofs that a business can publish. Any one of them verifies the domain. */
@@ -144,7 +144,10 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
  */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** How overdue a check must be before a missing response, or a disagreement between the resolvers, counts as a failed check. */
+/**
+ * If a resolver or host does not respond, or the resolvers disagree, the result counts as a failed check only when the check is overdue by
+ * this much.
+ */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;

@@ -64,9 +64,9 @@ export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
 /**
- * Trims and validates the text properties in the change. A phone number that `phonePattern` does not match is accepted only if `toE164` can
- * parse it, with the new country or, if the country does not change, `current.country`. Refuses with `invalid_request`, naming the field
- * and the rule.
+ * Trims and validates the text properties in the change. A phone number that does not match `phonePattern` is accepted only if `toE164` can
+ * parse it with the account's country, or the new country if the change contains one. Refuses with `invalid_request`. The message contains
+ * the field and the rule.
  */
 export const parseProfileChange = (
   requested: BusinessProfileChange,

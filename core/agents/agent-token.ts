@@ -34,8 +34,8 @@ export interface ConnectedClient {
   /** The host that published the program's metadata document; null if the program registered itself. */
   readonly host: string | null;
   /**
-   * Where the authorization response was sent: a website's host, a loopback host for a program on the person's own machine, or the name of
-   * an app.
+   * Where the authorization response was sent: a website's host, a loopback host (for a program on the person's own computer), or the name
+   * of an app.
    */
   readonly redirectHost: string;
 }
@@ -43,7 +43,7 @@ export interface ConnectedClient {
 interface BaseAgent {
   readonly tokenId: string;
   readonly tokenHash: string;
-  /** The day of the last use before this call, in whole days since 1970. */
+  /** The last day the token was used before this call, in whole days since 1970. */
   readonly lastUsedDay: number | null;
   /** The language of emails about the token. */
   readonly language: Language;

@@ -45,8 +45,8 @@ const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
 /**
- * Returns whether every requested resource is this server, identified by its URL or by the URL's origin. Clients that read only the
- * issuer's metadata send the origin, because the origin is the issuer. Also returns true if the request contains no resource.
+ * Returns whether every requested resource is this server, identified by its URL or the URL's origin. Clients that read only the issuer's
+ * metadata send the origin, because it is the issuer. Also returns true if the request contains no resource.
  */
 export const isForResource = (requested: readonly string[], resource: string): boolean => {
   const names: readonly string[] = [normalizeResource(resource), new URL(resource).origin];

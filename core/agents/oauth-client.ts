@@ -44,8 +44,8 @@ const cleanClientName = (text: unknown): string | null => {
 };
 
 /**
- * How the names of well-known assistants begin (in the form that `foldClientName` returns), and the hosts that belong to each assistant. No
- * client may have a name that begins with `svc`.
+ * The starts of the names of well-known assistants (in the form that `foldClientName` returns), with the hosts that belong to each. `svc`
+ * has no hosts, so no client can have a name that starts with it.
  */
 const knownClientNames: readonly (readonly [start: string, hosts: readonly string[]])[] = [
   ["claude", ["claude.ai", "claude.com", "anthropic.com"]],
@@ -78,7 +78,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** Returns the ID as a document URL, or null if the URL is not allowed. The URL is checked exactly as written. */
+/** Parses a client ID as a document URL. Returns null if it is not an allowed URL, written exactly as the URL parser would write it. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);
@@ -86,7 +86,7 @@ export const parseDocumentUrl = (id: string): URL | null => {
   return url === null || url.pathname === "/" ? null : url;
 };
 
-/** Returns whether the document publishes a secret or private key, which anyone could then use. */
+/** Returns whether the document contains a client secret or a private key. Anyone can read it there and use it. */
 const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
   const keys = isJsonObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));
@@ -140,7 +140,7 @@ export const parseClientRegistration = (body: unknown, hosts: readonly string[])
 };
 
 /**
- * Returns a self-registered client. The name of a well-known assistant is kept only if every redirect URI is on one of that assistant's
+ * Returns a self-registered client. Keeps the name of a well-known assistant only if every redirect URI is on one of that assistant's
  * hosts.
  */
 export const clientFromRegistration = (id: string, { name, redirectUris, authentication }: ClientRegistration): OAuthClient => {

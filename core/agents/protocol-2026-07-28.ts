@@ -38,7 +38,7 @@ const createHeaderMismatch = (header: string): RpcError => ({
   message: `The header ${header} must match the request body.`,
 });
 
-/** Returns whether the client can open a URL for the person who uses it. `elicitation: {}` means that the client supports only forms. */
+/** Returns whether the client can open a URL for its user. `elicitation: {}` means that the client supports only forms. */
 export const supportsUrlElicitation = (message: Pick<RpcMessage, "params">): boolean => {
   const capabilities = getMeta(message)?.[capabilitiesKey];
   const elicitation = isJsonObject(capabilities) ? capabilities.elicitation : undefined;

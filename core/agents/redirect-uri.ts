@@ -48,7 +48,7 @@ const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: 
   const path = rest.startsWith("/") ? rest : `/${rest}`;
   if (kind === "https") return `${scheme}://${authority}${path}`;
   const port = ignoresPort ? "" : (/:\d+$/.exec(authority)?.[0] ?? "");
-  return `loopback${port}${path}`; // this is not a URI, so it never equals an https URI
+  return `loopback${port}${path}`; // not a URI, so it never equals an https URI
 };
 
 /**
@@ -60,7 +60,7 @@ export const isSameRedirectUri = (first: string, second: string): boolean =>
 
 /**
  * Returns whether a requested URI is registered. On loopback hosts, any port matches, because a program uses whichever port is free (RFC
- * 8252 7.3). Otherwise, the URIs must be equal.
+ * 8252 7.3). URIs on other hosts must be equal.
  */
 export const isRegisteredRedirectUri = (registered: readonly string[], requested: string): boolean => {
   if (parseRedirectUri(requested) === null) return false;
@@ -68,7 +68,7 @@ export const isRegisteredRedirectUri = (registered: readonly string[], requested
   return registered.some((uri) => toComparableUri(uri, { ignoresPort: true }) === wanted);
 };
 
-/** Appends the response parameters to the query. The registered part of the URI stays unchanged. */
+/** Appends the response parameters to the query. Does not change the rest of the URI. */
 export const addQueryParameters = (uri: string, parameters: Readonly<Record<string, string | null>>): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== null) query.set(name, value);

@@ -1,7 +1,7 @@
 // JSON for language models. Characters that are invisible or reorder a line are escaped or replaced, so that untrusted text cannot hide
 // anything from a reader.
 
-// In serialized JSON, these characters occur only inside strings.
+// JSON.stringify writes these characters only inside strings, where a `\u` escape is valid.
 const invisibleCharacters =
   /[\p{Cc}\p{Cf}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Noncharacter_Code_Point}\p{Zl}\p{Zp}]/gu;
 

@@ -35,7 +35,7 @@ export const computeChangedHeadNodes = (
     const above = new Map<number, Uint8Array>();
     for (const index of below.keys()) {
       const parent = Math.floor(index / 2);
-      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // skip the parent until its subtree is perfect
+      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // a parent is stored only once its subtree is perfect
       const child = (at: number): Uint8Array => below.get(at) ?? read(height, at);
       above.set(parent, hashNode(child(2 * parent), child(2 * parent + 1)));
     }
@@ -48,7 +48,7 @@ export const computeChangedHeadNodes = (
 export const computeHeadsRoot = (size: number, read: NodeReader): Uint8Array =>
   size === 0 ? computeEmptyRoot() : computeRoot(BigInt(size), read);
 
-/** Returns the sibling hashes from the chain's leaf up to the child of the root. */
+/** Returns the audit path from the chain's leaf to the heads root: the sibling hashes, lowest first. */
 export const computeHeadPath = (chainIndex: number, size: number, read: NodeReader): Uint8Array[] =>
   buildInclusionProof(BigInt(chainIndex), BigInt(size), read);
 

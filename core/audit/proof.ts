@@ -6,7 +6,7 @@ export interface HeadsProof {
   /** The record of heads, exactly as it was hashed into the log. */
   readonly record: string;
   readonly record_tlog_proof: string;
-  /** The chain's own leaf at the time of the record. */
+  /** The chain's leaf in the tree of heads, as of the record. */
   readonly leaf: string;
   /** The audit path from the leaf to the heads root: the sibling hashes, lowest first, in base64. */
   readonly path: readonly string[];

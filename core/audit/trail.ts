@@ -29,7 +29,6 @@ export interface PendingEntry {
 /** A page of the chain and its proof. */
 export interface AuditPage {
   readonly chainIndex: number;
-  /** The entries, newest first. */
   readonly entries: readonly TrailEntry[];
   readonly head: { readonly seq: string; readonly hash: string };
   readonly nextBeforeSeq: string | null;

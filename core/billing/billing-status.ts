@@ -153,7 +153,7 @@ export const advanceBillingStatus = (
 
 /**
  * Unlinks a customer from the account. Called when another customer starts to pay for the account, or when the subscription of a deleted
- * account ends. Later events for the customer do not affect the account.
+ * account ends. Later events for the unlinked customer do not affect the account.
  */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 
@@ -171,8 +171,8 @@ export const findRedundantSubscription = (paying: BillingStatus | null, event: C
 export const markSuspended = (status: BillingStatus, now: Instant): BillingStatus => ({ ...status, suspendedAt: now });
 
 /**
- * Returns the plan that an account gets: the provider's plan if it has changed or a checkout just linked the account, and otherwise the
- * current plan, which an operator may have set.
+ * Returns the account's plan. If the provider's plan changed, or if a checkout just linked the account, this is the provider's plan.
+ * Otherwise it is the current plan, which an operator may have set.
  */
 export const resolvePlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   const isCheckout = after.linkedAt !== (before?.linkedAt ?? null);
@@ -193,8 +193,8 @@ export const resolveBusinessStatus = (current: BusinessStatus, before: BillingSt
 };
 
 /**
- * Returns a consumer's plan. Consumers have no status: when a payment has been past due for 14 days, the plan becomes `free`, and a payment
- * restores the paid plan.
+ * Returns a consumer's plan. Consumers have no status. When a payment has been past due for 14 days, the plan becomes `free` instead. A
+ * payment restores the paid plan.
  */
 export const resolveConsumerPlan = (current: AnyPlan, before: BillingStatus | null, after: BillingStatus): AnyPlan => {
   if (after.suspendedAt !== null) return "free";

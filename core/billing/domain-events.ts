@@ -11,7 +11,7 @@ export interface EntitlementChange {
     readonly kind: "business" | "consumer";
     readonly chain: AuditChain;
     readonly plan: AnyPlan;
-    /** The status of a business. Consumers have none. */
+    /** Set only for a business, because consumers have no status. */
     readonly status?: BusinessStatus;
   };
   /** The new plan or status. Omitted properties stay unchanged. */
@@ -20,7 +20,7 @@ export interface EntitlementChange {
   readonly cause: { readonly event_id: string; readonly event_type: string } | { readonly reason: "unpaid" | "operator" };
   readonly actor: Actor;
   readonly at: Instant;
-  /** True if the status has a new cause. An event is then created even if the status itself does not change. */
+  /** True if the status has a new cause. An event is then created even if the status stays the same. */
   readonly isNewCause?: boolean;
 }
 

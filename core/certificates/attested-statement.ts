@@ -6,15 +6,14 @@ import type { Attestation } from "../ledger/adapter.ts";
 export interface AttestedStatement {
   /** The checkpoint with the ledger's own signature. A timestamp covers exactly these bytes. */
   readonly note: string;
-  /** The hashes from the leaf's sibling up to the child of the root, in base64. */
+  /** The audit path from the statement's leaf to the checkpoint's root: the sibling hashes, lowest first, in base64. */
   readonly inclusionProof: readonly string[];
-  /** The attestations; there is at least one. */
   readonly attestations: readonly Attestation[];
 }
 
 /** A ledger checkpoint attested by third parties, and the proof that its tree contains the statement. */
 export interface PackedAttestation extends Pick<AttestedStatement, "note" | "inclusionProof"> {
-  /** The witnesses' signature lines, each with its line break. */
+  /** The signature lines of the witnesses, each with its line break. */
   readonly cosignatures: readonly string[];
   /** The timestamp reply in DER; null if there is none. */
   readonly tsr: Uint8Array | null;
