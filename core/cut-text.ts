@@ -1,5 +1,5 @@
-// Cuts text that is too long. This is separate from text.ts, because the verifiers that run in browsers include text.ts, and old browsers
-// lack `Intl.Segmenter`.
+// Shortens text that is too long. This is separate from text.ts, because the verifiers that run in browsers include text.ts, and old
+// browsers lack `Intl.Segmenter`.
 import { once } from "./once.ts";
 
 const getSegmenter = once(() => new Intl.Segmenter(undefined, { granularity: "grapheme" }));

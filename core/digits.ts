@@ -1,6 +1,6 @@
 // Converts decimal digits in any script, as people type and paste them.
 
-/** Returns the ASCII digit with the same value. In Unicode, the ten digits of a script are consecutive. */
+/** Returns the ASCII digit with the same value. Uses the fact that the ten digits of each script are consecutive in Unicode. */
 const toAsciiDigit = (digit: string): string => {
   const code = digit.codePointAt(0) as number;
   let zero = code;

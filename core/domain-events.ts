@@ -14,7 +14,7 @@ export interface DomainEventRoute {
   /** The public event sent to the business by webhook and feed. */
   readonly event: EventType | null;
   /**
-   * True if the event is sent only to businesses that have opted in. For other businesses, the operation does not set `businessId` on the
+   * True if the event is sent only to businesses that have opted in. For other businesses, the operation leaves `businessId` unset on the
    * domain event.
    */
   readonly requiresOptIn?: true;
@@ -120,20 +120,19 @@ export interface DomainEvent {
   /** For types that are anchored: the data for the ledger statement. */
   readonly anchor?: Pick<AnchorSubject, "fingerprint" | "originDomain" | "receiptHash">;
   /**
-   * The salt of the audit entry. Set it only if the record contains the salt and is never deleted: the statement and the audit entry are
-   * then rebuilt from the record instead of stored. The event must have exactly one chain.
+   * The salt of the audit entry. If it is set, the statement and the audit entry are rebuilt from the record instead of stored. Set it only
+   * if the record contains the salt and is never deleted. The event must have exactly one chain.
    */
   readonly recordSalt?: string;
   /**
-   * The business that receives the public event. It is required if `domainEventRoutes` has a public event for the type, unless that event
-   * requires an opt-in.
+   * The business that receives the public event. It is required if the type's public event in `domainEventRoutes` does not require an
+   * opt-in.
    */
   readonly businessId?: BusinessId;
-  /** The environment of the record. It is required with `businessId`, because events about sandbox records have a separate sequence. */
+  /** The environment of the record. It is required with `businessId`, because live and sandbox events have separate sequences. */
   readonly environment?: Environment;
   /**
-   * The time that the public event shows instead of `at`. It is set for a sandbox whose clock was moved. Chains and the ledger use the real
-   * time.
+   * Set for a sandbox whose clock was moved: the time that the public event shows instead of `at`. Chains and the ledger use the real time.
    */
   readonly occurredAt?: Instant;
 }
@@ -152,8 +151,8 @@ export const createAuditedEvent = (
 ): DomainEvent => ({ ...action, at, chains: [chain], actor, payload });
 
 /**
- * Adapts an event whose time comes from a sandbox clock. The event is recorded at the real time `at`, and the sandbox time becomes
- * `occurredAt`.
+ * Adapts an event whose time comes from a sandbox clock: the sandbox time becomes `occurredAt`, and the event is recorded at the real time
+ * `at`.
  */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
@@ -174,16 +173,16 @@ export const createCertificateEvent = (
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
 /**
- * An audit chain that records the event. `content` replaces the event's actor and payload in this chain. It is needed for a business's
- * chain, which must never identify the person.
+ * An audit chain that records the event. If `content` is set, this chain contains it instead of the event's actor and payload. Use it for a
+ * business's chain, which must never identify the person.
  */
 export interface DomainEventChain extends AuditChain {
   readonly content?: AuditContent;
 }
 
 /**
- * Returns the content that an audit entry commits to. A member is in the property `by` instead of `actor`, because existing chains use
- * `by`.
+ * Returns the content that an audit entry commits to. A member is in the property `by`, and every other actor is in `actor`, because
+ * existing chains have this format.
  */
 export const toAuditPayload = ({ actor, payload }: AuditContent): JsonObject =>
   actor.kind === "member" ? { by: actor.id, ...payload } : { actor: formatActor(actor), ...payload };

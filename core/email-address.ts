@@ -21,7 +21,7 @@ const trimmedCharacterPattern = /^[\s\p{Z}\p{Cf}]$/u;
 
 /**
  * Removes whitespace and invisible characters around an address. Text copied from spreadsheets and contact apps can contain byte order
- * marks, zero-width spaces and direction marks. Checks one character at a time, because a pattern that ends with `+$` starts again at every
+ * marks, zero-width spaces and direction marks. Checks one character at a time, because a regular expression with `+$` restarts at every
  * character of a long run inside the text, which takes more than 45 seconds for a body of 256 KiB.
  */
 export const trimTypedAddress = (text: string): string => {
@@ -41,9 +41,9 @@ const splitAddress = (address: string): { local: string; domain: string } | null
 };
 
 /**
- * Returns the address in the form that mail servers understand: as typed, with the domain in punycode. `isAscii` is false if the part
- * before the @ has non-ASCII characters. Only a provider that supports SMTPUTF8 (RFC 6531) can send email to such an address. Throws if the
- * text is not one address.
+ * Returns the address in the form that mail servers accept: as typed, with the domain in punycode. `isAscii` is false if the part before
+ * the @ has non-ASCII characters. Only a provider that supports SMTPUTF8 (RFC 6531) can send email to such an address. Throws if the text
+ * is not one address.
  */
 export const toMailboxAddress = (address: string): { readonly address: string; readonly isAscii: boolean } => {
   const parts = splitAddress(address);

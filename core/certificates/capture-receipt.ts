@@ -18,7 +18,10 @@ export interface CaptureReceipt {
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** Converts a receipt to the stored form. Other versions of the service must be able to read it. */
+/**
+ * Converts a receipt to the stored form. Never change this form in an incompatible way, because older and newer versions of the service
+ * must be able to read it.
+ */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,

@@ -1,4 +1,4 @@
-// A certificate as it is issued, and the evidence sealed with it.
+// A certificate as it is issued, and its evidence.
 import type { JsonObject } from "../canonical-json.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { BusinessId, CertId, ClientId } from "../ids.ts";
@@ -21,7 +21,7 @@ export interface CaptureContext {
 /** A form submission whose structure has been validated. Its content is validated later (submission.ts). */
 export interface Submission {
   readonly fields: object;
-  /** True if the page script omitted fields, because the form has more fields or longer values than a certificate can contain. */
+  /** True if the page script omitted fields because the form has more fields, or longer values, than a certificate can contain. */
   readonly isTruncated: boolean;
   readonly disclosureText: string;
   readonly entities: readonly string[];
@@ -47,10 +47,7 @@ export interface Certificate {
   readonly fields: SubjectFields;
   readonly notes: SubmissionNotes;
   readonly rootSalt: Uint8Array;
-  /**
-   * The salt of the issuance's audit entry. Null if the entry is stored. Otherwise, the entry is rebuilt from the certificate when it is
-   * needed.
-   */
+  /** The salt of the issuance's audit entry, from which the entry is rebuilt when it is needed. Null if the entry itself is stored. */
   readonly auditSalt: string | null;
   readonly subjectHash: string;
   readonly fingerprint: string;

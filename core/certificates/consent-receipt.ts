@@ -1,6 +1,6 @@
 // Consent receipts for other systems, in two formats: ISO/IEC TS 27560:2023 as JSON-LD with terms from the Data Privacy Vocabulary, and
-// Kantara Consent Receipt 1.1. They contain no personal data: the person appears only as the certificate's subject hash. Information that
-// the certificate does not contain is never guessed.
+// Kantara Consent Receipt 1.1. They contain no personal data: the person appears only as the certificate's subject hash. Values that are
+// not in the certificate are never guessed.
 import { toIso, secondMs, type Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import type { PublishedCertificate } from "./published-certificate.ts";
@@ -10,7 +10,7 @@ import { toWithdrawnEntitiesView, type ViewContext } from "./public-json.ts";
 export const receiptFormats = ["iso27560", "kantara"] as const;
 export type ReceiptFormat = (typeof receiptFormats)[number];
 
-/** The certificate, and the data that a receipt adds to it. */
+/** The certificate, with the other data that a receipt contains. */
 export interface ReceiptInput {
   readonly certificate: PublishedCertificate;
   /** The country of the business as an ISO 3166-1 alpha-2 code. */
@@ -21,9 +21,7 @@ export interface ReceiptInput {
 }
 
 const notStated = "not stated";
-/**
- * The BCP 47 code for an unknown language. Receipts use it, because the form's language is part of the evidence, which is not published.
- */
+/** The BCP 47 code for an unknown language. The form's language is part of the evidence, so it is not published. */
 const undeterminedLanguage = "und";
 
 const getSiteUrl = ({ originDomain }: PublishedCertificate): string => `https://${originDomain}/`;
@@ -39,7 +37,7 @@ const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
-/** Returns the recipients of the consent, without the business itself and without recipients for whom it was withdrawn individually. */
+/** Returns the recipients that the consent still covers, without the business itself. */
 const listReceiptRecipients = (certificate: PublishedCertificate): readonly string[] =>
   listActiveEntities(certificate).filter((name) => name !== certificate.businessName);
 
@@ -106,7 +104,7 @@ interface ConsentEvent<State> {
   readonly at: Instant;
   readonly state: State;
   readonly by: string;
-  /** How long the consent is valid. This property and `isExplicit` are set only for the event in which consent is given. */
+  /** Set this property and `isExplicit` only for the event in which consent is given. */
   readonly validity?: string;
   readonly isExplicit?: boolean;
 }
@@ -119,7 +117,7 @@ const toConsentEvent = <S>({ at, state, by, validity = "for good", isExplicit = 
   event_state: state,
 });
 
-/** Builds an ISO/IEC TS 27560 receipt and the consent record in it, with every field that the standard requires. */
+/** Builds an ISO/IEC TS 27560 receipt and the consent record that it contains, with every field that the standard requires. */
 export const buildIso27560Receipt = <State extends string>(input: {
   readonly id: string;
   readonly subjectHash: string;
@@ -204,8 +202,8 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
 };
 
 /**
- * Builds a Kantara receipt with every field that version 1.1.0 requires. Unknown required values are empty or `not stated`. An unknown
- * consent type is omitted.
+ * Builds a Kantara receipt with every field that version 1.1.0 requires. Required values that are unknown are empty or `not stated`. An
+ * unknown consent type is omitted.
  */
 const buildKantaraReceipt = (parts: ReceiptInput) => {
   const { certificate, country } = parts;

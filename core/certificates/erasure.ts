@@ -1,5 +1,5 @@
 // The domain event for erasing a certificate's subject, and the reasons that an owner of the business can give. The subject is also erased
-// when the retention period ends. An erasure cannot be undone. Hashes, times, status and proofs remain.
+// when the retention period ends. An erasure cannot be undone. Hashes, times, the status and proofs are kept.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { CertId } from "../ids.ts";
@@ -9,7 +9,7 @@ import type { Instant } from "../time.ts";
 export const erasureReasons = ["person_asked", "no_longer_needed", "consent_withdrawn", "unlawful", "legal_duty", "other"] as const;
 export type ErasureReason = (typeof erasureReasons)[number];
 
-/** The parts of a certificate that an erasure needs. */
+/** The data of a certificate that its erasure needs. */
 export interface ErasableCertificate {
   readonly id: CertId;
   readonly fingerprint: string;

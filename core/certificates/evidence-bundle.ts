@@ -46,7 +46,7 @@ const emptyLedgerPart = {
   tlog_proof: null,
 } as const;
 
-/** Returns the proof for the attested checkpoint. If no checkpoint was attested, returns the proof for the checkpoint in the receipt. */
+/** Returns the ledger statement with its proof: for the attested checkpoint or, if there is none, for the checkpoint in the receipt. */
 const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string | null): JsonObject => {
   if (anchor === undefined) return { entry: null, entry_hash: null, ...emptyLedgerPart };
   const { statement, receipt, attested } = anchor;
@@ -69,7 +69,7 @@ const buildLedgerPart = (anchor: PackedStatement | undefined, entryHash: string 
   };
 };
 
-/** Builds the part for a withdrawal of consent for individual recipients: the signed receipt and its ledger statement. */
+/** Builds the signed receipt of a withdrawal for individual recipients, with its ledger statement. */
 const buildEntityWithdrawalPart = ({ number, receipt, signature, anchor }: PackedEntityWithdrawal): JsonObject => ({
   number,
   receipt: JSON.parse(receipt) as JsonObject,

@@ -1,4 +1,4 @@
-// The signed text of an evidence pack. The writer and the verifier of packs share this file.
+// The signed text of an evidence pack. In a separate file, because the code that writes packs and the verifier both use it.
 import { sha256Hex } from "../hash.ts";
 
 export const packSchema = "svc-evidence-pack-v1";

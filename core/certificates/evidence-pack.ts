@@ -1,6 +1,6 @@
 // The evidence pack: the bytes that were hashed or signed for one certificate, except those that are deliberately omitted. Each part is in
-// its own file, so that common tools can check it without the service (docs/reference/evidence-pack.md). The same input, which includes the
-// creation time, always results in the same bytes.
+// a separate file, so that common tools can check it without the service (docs/reference/evidence-pack.md). The same input, which includes
+// the creation time, always results in the same bytes.
 import { serializeAuditEntry } from "../audit/chain.ts";
 import { toBase64, toBase64Url, fromBase64, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
@@ -32,7 +32,7 @@ const maxPackBytes = 10 * 1_024 * 1_024;
 
 const toJsonBytes = (value: Json): Uint8Array => encodeUtf8(toCanonicalJson(value));
 
-/** Lists everything that was deliberately omitted, so that a gap is not mistaken for a defect. */
+/** Lists everything that was deliberately omitted, so that readers do not mistake an omission for a defect. */
 const listRedactions = (parts: EvidenceParts): string[] => {
   const shown = new Set(listDisclosedFields(parts).map(([key]) => key));
   const hidden = [...(parts.opened.subject?.fields.keys() ?? [])].filter((key) => !shown.has(key)).map((key) => `subject.${key}`);
@@ -42,8 +42,8 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 const ipHashBytes = 16;
 
 /**
- * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The certificate's root salt is the key of the
- * hash. Without a key, anyone could find the address by hashing all IPv4 addresses, which takes seconds.
+ * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The key of the hash is derived from the
+ * certificate's root salt. Without a key, anyone could find the address by hashing all IPv4 addresses, which takes seconds.
  */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null
@@ -134,7 +134,7 @@ const filterObjects = (value: Json | undefined): readonly JsonObject[] =>
 
 const getIssuerJwks = ({ issuer_keys: jwks }: JsonObject): readonly JsonObject[] => (isJsonObject(jwks) ? filterObjects(jwks.keys) : []);
 
-/** Builds the files of the trust folder. A key gets its own file only if its ID is safe in a file name. All keys are in trust.json. */
+/** Builds the files of the trust folder. trust.json contains all keys. A key also gets a file if its ID is safe in a file name. */
 const buildTrustFiles = (trust: JsonObject): [string, Uint8Array][] => [
   ["trust/trust.json", toJsonBytes(trust)],
   ...getIssuerJwks(trust).flatMap(({ kid, x }): [string, Uint8Array][] =>
@@ -165,7 +165,7 @@ const buildCertificateFile = ({ publicView, isRedacted, opened, identity }: Evid
 
 const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   const { subject } = parts.opened;
-  if (subject === null) return []; // after an erasure, the commitments can no longer be opened
+  if (subject === null) return []; // after an erasure, the salts that prove the fields no longer exist
   const disclosures = listDisclosedFields(parts).map(([key, value]) => [deriveFieldSalt(subject.rootSalt, key), key, value]);
   return [
     ["subject/commitments.json", toJsonBytes(computeSubjectCommitments(subject.fields, subject.rootSalt))],

@@ -31,8 +31,8 @@ export interface PackedEntityWithdrawal {
 }
 
 /**
- * The maximum number of withdrawals whose proofs a pack contains. Each proof takes about 15 KiB. Later withdrawals are proven by audit
- * entries.
+ * The maximum number of withdrawals for which a pack contains the receipt and proof, which take about 15 KiB each. Audit entries prove
+ * later withdrawals.
  */
 export const maxPackedEntityWithdrawals = 100;
 

@@ -1,5 +1,6 @@
-// The zip container of an evidence pack. Members are stored uncompressed, in exactly one encoding, independent of clock and machine. The
-// reader accepts only what the writer produces, so no byte can be added outside the members, for example in comments, extra fields or gaps.
+// The zip container of an evidence pack. Members are stored uncompressed. The same members always result in the same bytes, regardless of
+// clock and machine. The reader accepts only what the writer produces, so no byte can be added outside the members, for example in
+// comments, extra fields or gaps.
 import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 
@@ -100,8 +101,8 @@ export type ZipVerdict = Verdict<{ files: PackFiles }, ZipFault>;
 const decodeLatin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 /**
- * Returns the members of an archive that `createZip` could have written, or the first fault found. Reads the members, creates a new archive
- * from them and compares it with the original, so that every byte is checked.
+ * Returns the members of an archive that `createZip` could have written, or the first fault found. To check every byte, it creates a new
+ * archive from the members and compares it with the original.
  */
 export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   if (zip.length > maxBytes) return fail("too_large");

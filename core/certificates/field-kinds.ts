@@ -21,8 +21,8 @@ const isCalendarDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
 /**
- * Returns whether the text is a date: `1980-01-31`, or another format used in forms, such as `01/31/1980` or `31.1.1980`. In those formats,
- * day and month can be in either order.
+ * Returns whether the text is a date: `1980-01-31`, or another format used in forms, such as `01/31/1980` or `31.1.1980`. In the other
+ * formats, either the day or the month can come first.
  */
 const isDate = (text: string): boolean => {
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
@@ -37,7 +37,7 @@ const fieldKinds: Readonly<Record<string, readonly [is: (value: string) => boole
   date_of_birth: [isDate, "must be a date"],
 };
 
-/** Returns the rule that the value breaks, or null. An empty value is valid, because nothing was typed. */
+/** Returns the rule that the value breaks, or null. An empty value breaks no rule. */
 export const validateFieldKind = (key: string, value: string): string | null => {
   const kind = Object.hasOwn(fieldKinds, key) ? fieldKinds[key] : undefined;
   return kind === undefined || value === "" || kind[0](value) ? null : kind[1];

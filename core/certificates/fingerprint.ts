@@ -18,7 +18,7 @@ export interface Preimage {
   readonly origin_domain: string;
   readonly purpose: string;
   readonly subject_hash: string;
-  /** The time as ISO 8601 in UTC with milliseconds. It equals `issued_at`. */
+  /** The same time as `issued_at`: ISO 8601 in UTC with milliseconds. */
   readonly timestamp: string;
 }
 

@@ -20,7 +20,7 @@ export interface IssuanceFacts {
 
 /**
  * Builds the content of the entry. It repeats parts of the evidence (the privacy signal, how the request reached the service, and the
- * notes), because the evidence can be erased or omitted from a pack.
+ * notes), so that they remain proven if the evidence is erased or omitted from a pack.
  */
 export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, environment, gpc, capturedVia, notes }: IssuanceFacts) =>
   ({
@@ -29,8 +29,8 @@ export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, envi
   }) as const satisfies AuditContent;
 
 /**
- * Returns the ID of the change that issued a certificate. It is a UUID derived from a hash of the salt. The public event has the same ID,
- * so the ID must not reveal the salt. Like every other event ID, it has version 4, because some UUID parsers refuse version 8.
+ * Derives the ID of the change that issued a certificate: a UUID from a hash of the salt. The public event has the same ID, so the ID must
+ * not reveal the salt. Its version is 4, like that of other event IDs, because some UUID parsers refuse version 8.
  */
 export const deriveIssuanceChangeId = (salt: string): string => {
   const hex = sha256Hex(`svc-issuance-v1\n${salt}`);

@@ -39,8 +39,8 @@ const addYears = (from: Instant, years: number): Instant => {
 };
 
 /**
- * Builds the evidence. It contains a salt, because the hash of the evidence is stored in plain text and is part of redacted packs. Without
- * a salt, a reader who knows everything except the IP address could try all four billion IPv4 addresses.
+ * Builds the evidence. It contains a salt, because its hash is stored in plain text and is part of redacted packs. Without a salt, someone
+ * who knows everything in the evidence except the IP address could find the address by trying all four billion IPv4 addresses.
  */
 const buildEvidence = (
   submission: Submission,
@@ -69,8 +69,8 @@ const buildEvidence = (
 });
 
 /**
- * Issues a certificate. Checks the account's status and plan, then the Origin, then the page URL (SPEC Certificate). The first failed check
- * determines the refusal.
+ * Issues a certificate. Checks the account's status and plan, then the Origin, then the page URL (SPEC Certificate), and refuses for the
+ * first check that fails.
  */
 export const issueCertificate = (input: {
   readonly business: IssuingBusiness;
@@ -113,7 +113,7 @@ export const issueCertificate = (input: {
   const evidence = buildEvidence(submission, notes, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
   const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
-  // Test certificates are deleted, so their audit entries are stored instead of rebuilt.
+  // Test certificates can be deleted, so their audit entries cannot be rebuilt and are stored instead.
   const auditSalt = business.environment === "live" ? deriveAuditSalt(input.rootSalt) : null;
   const certificate: Certificate = {
     id: certId,

@@ -1,4 +1,4 @@
-// A list contains at most this many certificates, the newest ones. The number is limited because reading a page also reads every
-// certificate on the earlier pages. To find older certificates, filter by date.
+// A list contains at most this many certificates, the newest ones, because reading a page also reads every certificate on the earlier
+// pages. To find older certificates, filter by date.
 
 export const maxListedCertificates = 10_000;

@@ -29,7 +29,7 @@ export interface ViewContext {
   readonly now: Instant;
 }
 
-/** Returns both answer lists, which may be empty, or neither if the person was not asked about each recipient. */
+/** Returns both answer lists, which may be empty. Returns no properties if the person was not asked about each recipient. */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
@@ -68,7 +68,10 @@ const toPolicyView = (policy: PublishedPolicy) => ({
   captured_at: toIso(policy.capturedAt),
 });
 
-/** Returns the published `attested` property of an anchor. Prefers the time of a timestamp authority to the time of a witness. */
+/**
+ * Returns the published `attested` property of an anchor. Its time comes from a timestamp authority if there is one, and otherwise from a
+ * witness.
+ */
 const toAttestedView = (attested: AttestedStatement) => {
   const stamp = findEarliestTimestamp(attested);
   return {
@@ -107,7 +110,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
     inclusion_proof: receipt.inclusion_proof,
     signed_root: receipt.signed_root,
     anchored_at: toIsoOrNull(anchor.anchoredAt),
-    // The time by this service's clock. No third party attests it.
+    // This time comes from the service's own clock. No third party attests it.
     anchored_at_source: "service" as const,
     tlog_proof: formatReceiptProof(receipt),
     ...(anchor.attested && { attested: toAttestedView(anchor.attested) }),

@@ -67,8 +67,8 @@ export interface IssuerSignature {
 }
 
 /**
- * A second text that was signed for the same submission and certificate ID. It exists if the first request was written to the database but
- * the response was lost, and the repeated request was written to the intake journal. The first text is the certificate. Receipts for the
+ * A second text that was signed for the same submission and certificate ID. It exists if the first request was saved in the database but
+ * its response was lost, and the repeated request was saved in the intake journal. The certificate is the first text. Receipts for the
  * second text stay valid.
  */
 export interface SignedDuplicate {
@@ -109,13 +109,11 @@ export interface PublishedCertificate {
   readonly withdrawal: WithdrawalWithProof | null;
   /** The recipients for whom the person has withdrawn consent individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
-  /** Additional signed texts for the same submission. They almost never exist, and they are loaded only for verification. */
+  /** Additional signed texts for the same submission. They are very rare, and they are loaded only for verification. */
   readonly duplicates?: readonly SignedDuplicate[];
 }
 
-/**
- * Returns the published form of a certificate that is not in the database yet. It is active, has no views, and has no policies or proofs.
- */
+/** Returns the published form of a certificate that is not in the database yet. It is active and has no views, policies or proofs. */
 export const toUnplacedCertificate = (
   certificate: Certificate,
   signature: IssuerSignature,
@@ -149,7 +147,7 @@ export const toUnplacedCertificate = (
   entitiesWithdrawn: [],
 });
 
-/** Returns whether the person was asked about each recipient and accepted none, so that the certificate records a refusal. */
+/** Returns whether the person was asked about each recipient and accepted none. The certificate then records a refusal. */
 export const isConsentRefused = ({ answered }: Pick<PublishedCertificate, "answered">): boolean => answered?.accepted.length === 0;
 
 /** Returns false only for a sandbox certificate on localhost, where domain control cannot be verified. */

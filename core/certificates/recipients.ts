@@ -10,13 +10,12 @@ export interface Recipients {
 }
 
 export const maxEntityLength = 200;
-/** A text has at most four times the length of its NFC form, so a longer text cannot be another spelling of a recipient's name. */
+/** The NFC form of a text has at least a quarter of its length, so a longer text cannot be another spelling of a name. */
 const maxSpellingLength = 4 * maxEntityLength;
 
 /**
- * Returns the form of a name that is used for comparison: trimmed and in NFC, so that two Unicode spellings of one name are one recipient.
- * Names are stored as declared. A text that is too long for a name is only trimmed, because the time for normalizing a text can grow with
- * the square of its length.
+ * Returns the form in which names are compared: trimmed and in NFC, so that two Unicode spellings of one name are one recipient. (Names are
+ * stored as declared.) Text that is too long for a name is only trimmed, because normalizing it can take quadratic time.
  */
 export const normalizeRecipientName = (name: string): string => {
   const trimmed = trimWhiteSpace(name);

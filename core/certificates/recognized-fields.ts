@@ -1,12 +1,12 @@
 // Decides which fields of a submission have a value that is valid for their key. Valid email addresses and phone numbers are indexed, so
-// that a business can find people by them. All values are stored as typed. Invalid ones are never matched.
+// that a business can find certificates by them. All values are stored as typed. Invalid values are never used for matching.
 import { normalizeEmailAddress, trimTypedAddress } from "../email-address.ts";
 import { validateFieldKind } from "./field-kinds.ts";
 import type { SubjectFields } from "./subject.ts";
 
 /**
  * Returns the E.164 form of a phone number, or null if the text is not a phone number. A number without a country code must be valid in
- * `country`. Otherwise a foreign number could match someone else's number in `country`.
+ * `country`. Without this rule, a foreign number could match someone else's number in `country`.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
 
@@ -30,7 +30,7 @@ const emailKeyPattern = toKeyPattern("e_?mail(?:_address)?");
 const phoneKeyPattern = toKeyPattern("(?:phone|telephone|tel|mobile|cell|landline|whatsapp)(?:_(?:phone|number))?");
 
 /**
- * Returns the email addresses in form order, each as typed and normalized. Leaves out invisible characters around an address, because no
+ * Returns the email addresses in form order, each as typed and normalized. Removes invisible characters around each address, because no
  * email can be sent to an address with such a character.
  */
 export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [typed: string, normalized: string])[] =>

@@ -1,7 +1,7 @@
 // Finds one page of a list whose certificates are in several shards. A business issues certificates in one shard at a time, so a page is
-// usually in one or two of them. The plan for a page assumes that the periods in which two shards got certificates do not overlap. They can
-// overlap, for example because a journal stores a certificate late or because clocks differ. If they overlap at the page, `mergePage`
-// returns null.
+// usually in one or two of them. The plan for a page assumes that the shards' periods (from the oldest to the newest certificate) do not
+// overlap. They can overlap, for example because a journal stores a certificate late or because clocks differ. If they overlap within the
+// page, `mergePage` returns null.
 import { shardOfId, type CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
@@ -11,7 +11,7 @@ export interface ListRange {
   readonly length: number;
 }
 
-/** How many certificates in one shard match, and the period of the business's certificates there. */
+/** The number of matching certificates in one shard, and the period of all the business's certificates there. */
 export interface ListExtent {
   readonly total: number;
   /** True if more than `total` certificates may match. */
@@ -27,7 +27,7 @@ interface Period {
 }
 
 export interface PagePlan<Extent> {
-  /** The shards to read, newest first, and the position in each at which to start. In all but the first, the position is 0. */
+  /** The shards to read, newest first, and the position in each at which to start. The position is 0 in all shards but the first. */
   readonly reads: readonly { readonly extent: Extent; readonly start: number }[];
   /** The number of certificates on the page. */
   readonly length: number;
@@ -76,7 +76,7 @@ interface CertificatePosition {
   readonly issuedAt: Instant;
 }
 
-/** Returns 0 for certificates of the same shard, so that sorting keeps their order. */
+/** Returns 0 for certificates in the same shard, so that sorting keeps their order. */
 const compareShards = (a: CertId, b: CertId): number => {
   const [shard, other] = [shardOfId(a), shardOfId(b)];
   if (shard === other) return 0;

@@ -1,12 +1,14 @@
 // A certificate's subject. The certificate commits to each field with a 128-bit salt, because a plain hash of a phone number could be
-// reversed by trying all ~10^10 numbers. Anyone who has a value and its salt can prove that field alone. Deleting the root salt makes the
-// commitments useless, while the fingerprint stays valid.
+// reversed by trying all ~10^10 numbers. Anyone who has a value and its salt can prove that field without the others. Once the root salt is
+// deleted, nobody can match values to the commitments, but the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";
 import { maskFieldValue } from "../masking.ts";
 
-/** The fields by key, as stored. This is a Map because keys are user input: as property names, they could reach an object's prototype. */
+/**
+ * The fields by key, as stored. This is a Map because keys are user input, and a key such as `__proto__` would change an ordinary object.
+ */
 export type SubjectFields = ReadonlyMap<string, string>;
 
 const saltBytes = 16; // 128 bits, so that no table of guesses can be computed
@@ -15,11 +17,14 @@ const saltBytes = 16; // 128 bits, so that no table of guesses can be computed
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** Derives the evidence salt, which is as unpredictable as a random salt. The label makes it different from the salts for fields. */
+/** Derives the evidence salt, which is as unpredictable as a random salt. Its label makes it different from the salts of fields. */
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
-/** Derives the salt of the issuance's audit entry. It is stored separately from the root salt, because it must survive an erasure. */
+/**
+ * Derives the salt of the issuance's audit entry. It is stored separately, because the root salt is deleted in an erasure and this salt is
+ * not.
+ */
 export const deriveAuditSalt = (rootSalt: Uint8Array): string => toBase64Url(hmacSha256(rootSalt, "svc-audit-v1").subarray(0, saltBytes));
 
 /** Returns the hex SHA-256 of the canonical JSON `[salt, key, value]`. */

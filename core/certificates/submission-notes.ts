@@ -1,5 +1,5 @@
 // Notes on form values that are invalid, changed or omitted. They are published with the certificate, and the audit entry of the issuance
-// commits to them. Properties that do not apply are omitted, so that the JSON of certificates without notes never changes.
+// commits to them. Notes that do not apply are omitted, so that the JSON of certificates without notes never changes.
 
 export interface SubmissionNotes {
   /** The sorted keys of recognized fields with invalid values, for example a `country` that is not a country code. */

@@ -19,8 +19,8 @@ export interface ParsedFields {
 }
 
 /**
- * Parses the fields of a submission. Accepts 1 to 20 fields with values of at most 500 characters, of which at least one must not be empty.
- * A null value counts as missing. Characters that cannot be stored become U+FFFD. Refuses with `invalid_request`.
+ * Parses the fields of a submission. Accepts 1 to 20 fields with values of at most 500 characters. At least one value must not be empty. A
+ * null value counts as missing. Characters that cannot be stored become U+FFFD. Refuses with `invalid_request`.
  */
 export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid_request"> => {
   const entries = Object.entries(input);
@@ -102,7 +102,7 @@ export interface ParsedSubmission {
   readonly purpose: string;
 }
 
-/** Validates a submission. Refuses with `invalid_request`, naming the field and the rule. */
+/** Validates a submission. Refuses with `invalid_request`. The message contains the field and the rule. */
 export const parseSubmission = (submission: Submission): Result<ParsedSubmission, "invalid_request"> => {
   const fields = parseSubjectFields(submission.fields);
   if (!fields.ok) return fields;

@@ -1,11 +1,12 @@
-// Plans how to count certificates over a period. Counters exist for each hour and day. A total is the sum of three parts: the whole days,
-// the whole hours before and after them, and a direct count of the partial hours at both ends.
+// Plans how to count certificates over a period. There are counters for each day and each hour. A total is the sum of three parts: the
+// counters of the whole days, the counters of the whole hours before and after those days, and a direct count of the partial hours at both
+// ends.
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
 /** The lengths of the counted periods, longest first. The triggers in d1-migrations use the same lengths. */
 export const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
-/** The latest instant that a Date can express. It is a multiple of both lengths in `tallySpansMs`. */
+/** The latest instant that a Date can represent. It is a multiple of both lengths in `tallySpansMs`. */
 const maxInstant: Instant = 8_640_000_000_000_000;
 
 /** A period that includes `from` and excludes `to`. */

@@ -25,8 +25,8 @@ export const parseOsFamily = (userAgent: string): string | null => findFamily(os
 export const parseBrowserFamily = (userAgent: string): string | null => findFamily(browserPatterns, userAgent);
 
 /**
- * Returns whether the User-Agent belongs to a link preview, crawler or monitor. Views by these programs are recorded and marked but not
- * counted. Unknown programs do not match, because a person may be using them. CUBOT, a maker of phones, does not match.
+ * Returns whether the User-Agent belongs to a link preview, crawler or monitor. Views by these programs are recorded and marked, but not
+ * counted. Unknown programs do not match, because a person may be using one. CUBOT, a phone brand, does not match either.
  */
 export const isKnownBot = (userAgent: string): boolean =>
   /(?<!\bCU)bot\b|crawl|spider|slurp|preview|facebookexternalhit|WhatsApp|Slackbot|Discordbot|TelegramBot|Twitterbot|LinkedInBot|Embedly|Iframely|vkShare|Viber|Cardyb|Mastodon|Lighthouse|Google-InspectionTool|monitor|uptime/i.test(

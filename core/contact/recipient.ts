@@ -27,7 +27,7 @@ export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities
   !isConsentedTo(recipients, ownNames) && includesAnyName(listConsentedEntities(recipients), ownNames);
 
 /**
- * Returns whether the consent names one seller at a time: the certificate has only one recipient, or the person was asked about each
- * recipient separately.
+ * Returns whether the consent is one-to-one, that is, given to one seller at a time: the certificate has only one recipient, or the person
+ * was asked about each recipient separately.
  */
 export const isOneToOne = ({ entities, answered }: NamedRecipients): boolean => answered !== null || entities.length === 1;

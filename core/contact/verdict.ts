@@ -13,7 +13,7 @@ interface CertificateBasis {
   readonly ceaseBy: Instant | null;
   /**
    * True if the person declined the recipient in the request, or was asked about each recipient and accepted none. If the request contains
-   * no recipient, true only in the second case.
+   * no recipient, only the second condition applies.
    */
   readonly isRejected: boolean;
   /** True if the person has withdrawn consent for the recipient in the request. In that case, `ceaseBy` is that recipient's deadline. */
@@ -37,10 +37,7 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/**
- * Returns the reason that results from this record alone. If a share was renewed without the email address or phone number, the old share
- * counts as expired.
- */
+/** Returns the reason that results from this record alone. A share that was replaced counts as expired. */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";
@@ -53,8 +50,8 @@ export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "n
 const reasonPrecedence = ["active_consent", "revoked", "rejected_recipient", "expired"] as const;
 
 /**
- * Combines the records. Active consent takes precedence, then a withdrawal, then a recipient that the person declined, then a share that
- * expired.
+ * Combines the reasons of all records. Active consent takes precedence, followed by a withdrawal, a recipient that the person declined, and
+ * an expired share.
  */
 export const resolveContactVerdict = (basis: readonly ContactBasis[]): ContactVerdict => {
   const reasons = new Set(basis.map(getContactReason));

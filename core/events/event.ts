@@ -1,5 +1,5 @@
 // Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event says
-// what happened to which record. Only update events contain personal data, in a payload that stays sealed until it is sent or read.
+// what happened to which record. Only update events contain personal data. It is in a payload that stays sealed until it is sent or read.
 import type { JsonObject } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 
@@ -29,7 +29,7 @@ export interface UnsequencedEvent {
   readonly id: string;
   readonly type: string;
   readonly createdAt: Instant;
-  /** The share or certificate that the event is about. At most one of the two is set. */
+  /** The share or certificate that the event is about. At most one of the two IDs is set. */
   readonly shareId: string | null;
   readonly certId: string | null;
   /** The payload of an update, sealed with its share's key; null for every other event. */

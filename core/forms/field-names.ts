@@ -16,7 +16,7 @@ export const fieldKeyPattern = /^(?!(constructor|prototype)$)[a-z][a-z0-9_]{0,39
 
 const phonePattern = /phone|\btel\b|telefo+n|\bmobil|\bcel(l|ular)\b|\bmovil|\bhandy(n|\b)|contact num/;
 
-// The order matters: "email address" is not a street address, "company name" is not a person's name, "address city" and "mail city" are
+// The order matters. "email address" is not a street address, and "company name" is not a person's name. "address city" and "mail city" are
 // cities, but "mail address" is an email address. The same table is used for autocomplete tokens (address-level2 is a city, address-level1
 // is a state).
 const fieldKeyPatterns: [key: string, pattern: RegExp][] = [
@@ -46,9 +46,9 @@ const secretHintPattern =
   /\bpass(w|c|ph|e\b)|\bpwd|\bpin\b|\botp|one ?time|\bcv[vc]|security code|\bcc( |n|exp)|(credit|debit) ?card|card ?(num|no\b|holder)|\bssn|social ?sec|\b(kredit)?karte|\biban|\bcarte [bd]|de (la )?carte|tarjeta|contrasen/;
 
 /**
- * Returns true for controls that are never read, even if mapped: hidden, file and disabled controls, and controls that may contain a
- * secret. With `isFullNumber`, a hidden input is allowed. Use it for an input that the page maps and into which a country picker writes the
- * full phone number.
+ * Returns true for controls that are never read, even if the page maps them: hidden, file and disabled controls, and controls that may
+ * contain a secret. `isFullNumber` allows a hidden input. Use it for an input that the page maps, and into which a country picker writes
+ * the full phone number.
  */
 export function isOffLimits(control: NamedControl, hints: string[], isFullNumber?: boolean): boolean {
   // The label of a control named "mobile" may say "we text you a one-time code", which would make the control look like a secret. If the
@@ -69,8 +69,8 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
 
 /**
  * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
- * aria-label. The type `tel` is ranked like other types only if another hint suggests a phone number. Otherwise, it comes last, because
- * some forms use it only to show a number pad, for example for an amount or a card number.
+ * aria-label. The type `tel` has this position only if another hint suggests a phone number. Otherwise it comes last, because some forms
+ * use it only to show a number pad, for example for an amount or a card number.
  */
 export function collectHints(control: NamedControl, labelText: string | null | undefined): string[] {
   const attribute = (name: string) => control.getAttribute(name) || "";
@@ -108,16 +108,16 @@ export function collectHints(control: NamedControl, labelText: string | null | u
 }
 
 /**
- * Returns the part of the hint before any punctuation, such as "mobile" in "Mobile (we text you a one-time code)". Names and IDs contain no
- * spaces, so "phone.pin" is not split.
+ * Returns the part of the hint before any punctuation, such as "Mobile" in "Mobile (we text you a one-time code)". Names and IDs such as
+ * "phone.pin" contain no spaces and are therefore not split.
  */
 function getTitle(hint: string): string {
   return normalizeHint(hint.split(/\s[-\u2013\u2014]|\(|[:;,.?]\s/)[0]);
 }
 
 /**
- * Returns true if the hint says that the control may contain a secret, such as "Mobile banking PIN". A secret that is mentioned after the
- * title of a phone or an email address does not count.
+ * Returns true if the hint says that the control may contain a secret, such as "Mobile banking PIN". If the hint starts by naming a phone
+ * or an email address, the rest of the hint is ignored.
  */
 function isSecret(hint: string): boolean {
   const title = getTitle(hint);
@@ -127,8 +127,8 @@ function isSecret(hint: string): boolean {
 
 function guessKeyFromHint(hint?: string): string {
   const text = normalizeHint(hint);
-  // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label. Matching some of the patterns
-  // against longer text would also take quadratic time.
+  // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label. In addition, matching longer
+  // text against some of the patterns would take quadratic time.
   const guess = text.length <= 60 && fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
   return !guess || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
 }

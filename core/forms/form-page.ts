@@ -1,4 +1,4 @@
-// The forms that the service found in a page's source, from which the field mapping is built. All of this text is untrusted: the service
+// The forms that the service found in a page's source. The field mapping is built from them. All of this text is untrusted: the service
 // compares and copies it but never interprets it.
 
 export interface FormControl {
@@ -48,7 +48,7 @@ export interface ScriptTag {
 }
 
 export interface FormPage {
-  /** True if the service stopped parsing the page because that took too much work. */
+  /** True if the service stopped parsing the page because it is too complex. */
   readonly isTooComplex: boolean;
   readonly forms: readonly PageForm[];
   readonly scriptTags: readonly ScriptTag[];

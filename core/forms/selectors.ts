@@ -1,5 +1,5 @@
-// Builds CSS selectors from untrusted names. Escapes every character that has a meaning in CSS, so that a selector matches only elements
-// with exactly that name.
+// Builds CSS selectors from untrusted names. Escapes every character that has a special meaning in CSS, so that a selector matches only
+// elements with exactly that name.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
 const maxSelectorNameLength = 200;
