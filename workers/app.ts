@@ -90,7 +90,7 @@ const respondMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[])
 };
 
 /**
- * Responds with 404 if the host is unknown or does not serve the path. People copy the verification host's URLs by hand, so that host
+ * Responds with 404 if the host is unknown or does not serve the path. People type URLs of the verification host by hand, so that host
  * always responds with a page, unless it is also the API host.
  */
 const restrictByHost = (config: Config) => {
@@ -194,7 +194,7 @@ export const buildApp = (services: Services) => {
       onMethodNotAllowed: (c, methods) => respondMethodNotAllowed(c as Context<AppEnv>, methods),
     }),
   );
-  app.use(redirectEncodedFragment); // must come before the routes, because the log shows the last match as the route
+  app.use(redirectEncodedFragment); // registered before the routes, because the log takes the last match as the route
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
   for (const routes of [
     certificateRoutes,

@@ -150,7 +150,7 @@ export interface TraceSettings {
   readonly sampleRate: number;
 }
 
-/** Thrown if settings are missing or invalid. The message names them and never contains a secret. */
+/** Thrown if settings are missing or invalid. The message lists them and never contains a secret. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -163,13 +163,13 @@ export class ConfigError extends Error {
 const keyBytes = 32;
 // This model supports JSON schema output and the languages that forms use.
 const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
-// Most of the cost of anchoring is per batch (signature, checkpoint, tiles), so large batches are cheaper. A third party attests
-// the ledger's time only after minutes, so two seconds do not matter.
+// Most of the cost of anchoring is per batch (signature, checkpoint, tiles), so large batches are cheaper. Waiting two seconds does not
+// matter, because an external attestation of the ledger's time takes minutes anyway.
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
 // Much longer than the slowest response of a healthy database, but short enough for a person who is waiting.
 const defaultIntakeWaitMs = 600;
-// With this rate, the collector gets an example of each common request, and few requests bear the cost of a trace.
+// High enough that the collector gets examples of each common request, and low enough that few requests bear the cost of a trace.
 const defaultTraceSampleRate = 0.01;
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
 /** The path of the agent server. Clients identify the server by its URL, so only this spelling is accepted. */
@@ -331,7 +331,8 @@ export const loadConfig = (env: Env): Config => {
   const development = setting("ENVIRONMENT") === "development";
   if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
 
-  // For an invalid setting, these functions still return a value of the right type. It is never used, because `loadConfig` then throws.
+  // For an invalid setting, these functions return a placeholder of the right type. `loadConfig` then throws, so the placeholder is never
+  // used.
   const address = (name: string): string => {
     const text = setting(name) ?? "";
     const url = URL.canParse(text) ? new URL(text) : null;

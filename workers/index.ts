@@ -58,7 +58,7 @@ export default {
     const requests = batch.messages.flatMap(({ body }) => parseJobRequest(body) ?? []);
     for (const request of requests) await runRequestedJobs(services, request);
     if (requests.length > 0) return;
-    // Messages that request anchoring have no content, so `requests` is empty.
+    // The body of a message that requests anchoring is empty, so `requests` is empty.
     await services.trace("queue anchoring", () => submitAnchors(withBudget(services, anchoringAllowance)));
   },
 } satisfies ExportedHandler<Env>;

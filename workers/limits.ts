@@ -39,8 +39,8 @@ export const defaultLimits = {
   /** This limit is per day, because each invitation sends an email to an address that the business chooses. */
   INVITATIONS_PER_BUSINESS: { count: 30, seconds: 86_400, scaled: false },
   /**
-   * Counts invitation emails from one business to one address. Up to this limit, they do not count toward the limit per address, so that
-   * no account can keep the invitations of another business from being emailed.
+   * The first invitation email per day from a business to an address counts here and not toward INVITATION_EMAILS_PER_ADDRESS. Otherwise,
+   * one account could use up that limit and block the invitations of another business.
    */
   INVITATION_EMAILS_PER_BUSINESS_AND_ADDRESS: { count: 1, seconds: 86_400, scaled: false },
   /**
@@ -53,16 +53,16 @@ export const defaultLimits = {
   /** Enough for a person who clicks while a page polls in the background. */
   SESSION: { count: 120, seconds: 60, scaled: false },
   /**
-   * Counts changes by signed-in people, per business or consumer. This bounds the number of rows and audit entries from changes that have
-   * no limit of their own. A large team that confirms deadlines by hand makes a few hundred changes an hour. Owners and other members are
-   * counted separately.
+   * Counts changes by signed-in people, per business or consumer. It bounds the number of rows and audit entries from changes that have no
+   * other limit. A large team that confirms deadlines by hand makes a few hundred changes an hour. Owners and other members are counted
+   * separately.
    */
   CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */
   API_KEY: { count: 120, seconds: 60, scaled: false },
   /** An assistant that works through a list sends requests in bursts, so the limit is the same as for an API key. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person opens one page and decides. Signing in first counts toward the sign-in limits instead. */
+  /** A person opens one page and decides. If the person signs in first, those requests count toward the sign-in limits instead. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
@@ -95,7 +95,7 @@ export const defaultLimits = {
    * else.
    */
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
-  /** Counts the same attempts for all businesses together, so that many accounts cannot flood a host. */
+  /** Counts attempts to a host that is unproven, as above, for all businesses together, so that many accounts cannot flood the host. */
   UNPROVEN_HOST: { count: 60, seconds: 60, scaled: false },
   /**
    * Counts emails of one kind to the owners of a business. Further notices wait for the next email. Owners must learn of the first
@@ -177,7 +177,7 @@ export const parseLimits = (
 };
 
 interface StorageLimitDefault extends StorageLimit {
-  /** The names of the settings start with `LIMIT_`, followed by these values. */
+  /** The names of the two settings, without their prefix `LIMIT_`. */
   readonly recordsName: string;
   readonly bytesName: string;
   /** Whether DEV_RATE_SCALE multiplies the limit. */

@@ -29,7 +29,7 @@ export interface ProgressLine {
   readonly shard: string;
   readonly done: number;
   readonly left: number;
-  /** When the oldest item that is left became due, in ISO 8601 format. */
+  /** The due time of the oldest remaining item, in ISO 8601 format. */
   readonly oldest_due: string | null;
 }
 

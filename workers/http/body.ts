@@ -9,11 +9,11 @@ import type { AppEnv } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { defineGuard } from "./guards/define-guard.ts";
 
-export const maxBodyBytes = 256 * 1_024; // many times the size of any request that contains no disclosure
+export const maxBodyBytes = 256 * 1_024; // far larger than any request without disclosure text
 
 /**
- * Returns the body, or null if it is longer than `maxBytes`. Reads and discards the rest of a longer body. Otherwise, the caller would see
- * a reset connection instead of a response.
+ * Returns the body, or null if it is longer than `maxBytes`. Reads a longer body to the end and discards it. Otherwise, the caller would
+ * see a reset connection instead of a response.
  */
 export const readBodyUpTo = async (request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> => {
   if (request.body === null) return new Uint8Array();
@@ -81,7 +81,7 @@ const requireJson = ({
         c.req.raw = withJsonBody(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
         return next();
       }
-      // Read the body even if the headers are refused, because otherwise the caller would see a connection reset.
+      // Read the body even if the headers are refused. Otherwise, the caller would see a reset connection instead of the refusal.
       const bytes = await readBodyUpTo(raw, maxBytes);
       const encodingError = findEncodingError(raw, accepted);
       if (encodingError !== null) return failure(c, "unsupported_media_type", encodingError);

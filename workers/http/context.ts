@@ -37,7 +37,7 @@ export interface ApiKeyEnv {
   Variables: AppEnv["Variables"] & { principal: Principal };
 }
 
-/** The context after the guard that also accepts people who were invited to a business but have not joined it. */
+/** The context after `anySessionGuard`, which also accepts people who were invited to a business but have not joined it. */
 export interface AnySessionEnv {
   Variables: AppEnv["Variables"] & { session: AnySession };
 }

@@ -1,10 +1,10 @@
-// Cloudflare's cache for log tiles and entries, whose content at a URL never changes. A cached response saves a request to the log's
+// Caches log tiles and entries in Cloudflare's cache. Their content at a URL never changes. A cached response saves a request to the log's
 // Durable Object. Only responses with `Cache-Control: public` and `immutable` are cached.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 const partialTilePattern = /\.p\/\d+$/;
-const partialTileMaxAgeSeconds = 60; // readers stop requesting a partial tile once the log has grown
+const partialTileMaxAgeSeconds = 60; // short, because readers stop requesting a partial tile once the log has grown
 
 /**
  * Returns the cache, or null if the runtime has none. Also returns null in development, where different services can have different logs at

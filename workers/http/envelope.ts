@@ -14,7 +14,7 @@ export const success = <T extends object, S extends ContentfulStatusCode>(c: Req
 /** A failure response. This type is assignable to the response type of every route. */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
-/** Retry-After in seconds, unless the response already has one. */
+/** The default Retry-After in seconds. It does not replace a value that is already set. */
 const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
 /**
@@ -30,8 +30,8 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 };
 
 /**
- * Responds with a refusal of an operation. Storage limits allow more records after midnight (UTC), so for their refusals, `Retry-After` is
- * the number of seconds until then.
+ * Responds with an operation's refusal. A storage limit allows more records after the next midnight (UTC), so its `Retry-After` is the
+ * number of seconds until then.
  */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));

@@ -24,8 +24,8 @@ import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeade
 type RecordMember = "client_id" | "cert_id";
 
 /**
- * Returns the ID of the record that the request changes, if there is one. The idempotency key is stored in that record's shard. Ignores the
- * other members of the body, because the operation ignores unknown members too.
+ * Returns the ID of the record that the request changes, if there is one. The idempotency key is stored in that record's shard. Reads only
+ * `member` from the body, because the operation ignores unknown members.
  */
 const findRecordId = (c: RequestContext, body: Json, member: RecordMember | null): string | undefined => {
   const memberId = member === null ? undefined : (body as Readonly<Partial<Record<RecordMember, Json>>>)[member];
@@ -34,7 +34,7 @@ const findRecordId = (c: RequestContext, body: Json, member: RecordMember | null
 
 /**
  * Returns the caller to whom the idempotency key belongs, and an ID whose shard stores the key. A caller without a credential is identified
- * by the IP address. A cookie would not work, because the first request may not have one yet.
+ * by IP address and not by a cookie, because the browser may not have a cookie yet when it sends the first request.
  */
 const resolveKeyOwner = async (
   c: RequestContext,
@@ -48,12 +48,15 @@ const resolveKeyOwner = async (
     return { caller: addressHash, consumerId: null, ownerId: recordId ?? `con_${firstShard}` };
   }
   const { id, businessId } = caller;
-  // Deleting an account does not visit the shards of certificates. Responses about them contain no personal data.
+  // Deleting a person's account does not erase responses that are stored in the shards of certificates. These responses contain no personal
+  // data.
   const isErasedWithAccount = id.startsWith("con_") && recordId?.startsWith("cc_") !== true;
   return { caller: id, consumerId: isErasedWithAccount ? (id as ConsumerId) : null, ownerId: recordId ?? businessId ?? id };
 };
 
-/** Returns a function that builds the statements that save the response. For a request without a key, there are none. */
+/**
+ * Returns a function that builds the statements for saving the response. If the request has no idempotency key, it returns no statements.
+ */
 export const saveIdempotentResponse = <T>(c: RequestContext, status: number, toWire: (value: T) => object): SaveIdempotentResponse<T> => {
   const { claimedRequest } = c.var;
   return async (value, onlyIf) => claimedRequest?.toStatements({ status, data: toWire(value), cookie: null }, onlyIf) ?? [];
@@ -121,7 +124,7 @@ const createIdempotencyGuard = (member: RecordMember | null) =>
       const { request: claimedRequest } = claim.value;
       c.set("claimedRequest", claimedRequest);
       const done = next().then(() => finishRequest(c, claimedRequest));
-      services.waitUntil(() => done); // saving the response finishes even if the caller disconnects, so that a retry finds it
+      services.waitUntil(() => done); // keeps running if the caller disconnects, so that a retry finds the saved response
       await done;
     }),
   );

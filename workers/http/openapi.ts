@@ -10,7 +10,7 @@ import { failureResponses, describeSchemaError } from "./wire.ts";
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
-/** Adds the guards' headers to 2xx responses only, because other responses may be sent before every guard has run. */
+/** Adds the guards' headers to 2xx responses. Other responses may be sent before every guard has run, so they get none. */
 const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNullable<GuardTerms["responseHeaders"]>) => {
   if (Object.keys(headers).length === 0) return responses;
   return Object.fromEntries(

@@ -38,7 +38,7 @@ const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId |
   typeof id === "string" ? parseClientId(id) : null;
 
 /**
- * Counts a refused request whose caller belongs to no business. Returns false if the IP address is over its limit. In that case, the client
+ * Counts a refused request whose caller belongs to no business. Returns false if the IP address is over its limit, in which case the client
  * ID is not looked up.
  */
 const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>

@@ -296,7 +296,7 @@ z.config({ customError: describeIssue }); // only this hook gets the input, whic
  * never repeats the input.
  */
 export const describeSchemaError = (error: z.ZodError): string => {
-  // For an integer that is too large to be exact, zod names the range of such integers before the field's own range.
+  // zod first reports that an integer above 2^53 - 1 is unsafe. Prefer the issue with the field's own range.
   const issue = error.issues.find((each) => !("origin" in each) || each.origin !== "int") ?? error.issues[0];
   const name = issue?.path[0];
   if (issue?.code === "unrecognized_keys")

@@ -36,8 +36,7 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
   });
 
 /**
- * Runs a tool call. The person makes the decision on the opened page. Therefore, a retry returns the current state and ignores its
- * `inputResponses`.
+ * Runs a tool call. The person decides on the opened page, so a retry ignores the client's `inputResponses` and returns the current state.
  */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isModern: true });

@@ -13,7 +13,7 @@ export const tools: readonly Tool[] = [listShares, getShare, revokeShare, update
 
 export const findTool = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
 
-/** Returns the realms that the tool has a description for. */
+/** Returns the realms in which the tool is available, which are those with a description. */
 export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realms.filter((realm) => Object.hasOwn(descriptions, realm));
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));

@@ -48,7 +48,7 @@ const createRoute = createRouteFactory("certificates");
 
 const invalidFilterRefusal = { invalid_request: "A filter is invalid. The message names the filter and the rule." } as const;
 
-/** Both media types contain JSON, which `submissionBody` parses, so the handler gets the same type for both. */
+/** `submissionBody` parses both media types as JSON, so both schemas have the same type. */
 const consentRequestContent = {
   "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {

@@ -1,5 +1,5 @@
-// Routes that link a recipient name to the recipient's own account. The recipient can then call `match` for the certificates of this
-// business that contain the name.
+// Routes with which a business links a recipient name on its certificates to the recipient's own account. The recipient can then call
+// `match` for the business's certificates that contain the name.
 import { z } from "@hono/zod-openapi";
 import { maxEntityLength } from "../../../core/certificates/recipients.ts";
 import { parseBusinessId } from "../../../core/ids.ts";

@@ -199,7 +199,10 @@ export const recordWithdrawalSchema = z
   .refine(hasCompatibleScope, incompatibleScopeIssue)
   .openapi("RecordWithdrawal");
 
-/** Maps a recorded withdrawal. `overdue` is computed for the time of the withdrawal, so that a repeated request gets the same response. */
+/**
+ * Maps a recorded withdrawal. `overdue` is computed as of the withdrawal and not as of now, so that a repeated request gets the same
+ * response.
+ */
 export const recordedWithdrawalToWire = (
   id: CertId,
   { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,

@@ -12,9 +12,9 @@ const pollMs = 20;
 const maxWaitMs = secondMs / 2;
 
 /**
- * Returns the result of `find`, or the 429 response if the IP address has reached its limit of failed lookups. A running lookup counts as
- * failed until it succeeds. If running lookups use up the limit, waits for them for at most `maxWaitMs`. The limit does not apply to a
- * credential that was valid at its last lookup in this isolate.
+ * Returns the result of `find`, or the 429 response if the IP address has reached its limit of failed lookups. A lookup that is still
+ * running counts as failed. If running lookups use up the limit, waits up to `maxWaitMs` for them. The limit does not apply to a credential
+ * that was valid at its last lookup in this isolate.
  */
 export const lookUpCredential = async <Found>(
   c: RequestContext,

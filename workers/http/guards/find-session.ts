@@ -10,7 +10,7 @@ import { getSessionToken } from "./session-cookie.ts";
 
 /**
  * Returns the session for the request's cookie, null if there is no valid session, or the 429 response after too many failed lookups. Also
- * finds the sessions of people who were invited to a business but have not joined it. Passes `deadlinesIn` to `authenticateSession`.
+ * finds the sessions of people who were invited to a business but have not joined it. `deadlinesIn` is passed to `authenticateSession`.
  */
 export const findAnySession = async (c: RequestContext, deadlinesIn?: Environment): Promise<AnySession | null | FailureResponse> => {
   const token = getSessionToken(c);
