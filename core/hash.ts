@@ -1,4 +1,4 @@
-// SHA-256 and HMAC-SHA-256. No other file in core imports a crypto module, except block-cipher.ts. The functions are synchronous for two
+// SHA-256 and HMAC-SHA-256. In core, only this file and block-cipher.ts import a crypto module. The functions are synchronous for two
 // reasons: decisions in core can be plain functions, and a Durable Object must hash without awaiting between reading a chain head and
 // writing the next entry.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
@@ -6,10 +6,10 @@ import { toHex, encodeUtf8 } from "./bytes.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-// Text is encoded here, because node:crypto takes as long to convert a string as to hash a kilobyte, and a certificate needs about twenty
-// hashes. Short strings share one buffer, which is safe because hashing is synchronous and keeps no reference to the buffer.
+// Text is encoded here, because in node:crypto, converting a string takes as long as hashing a kilobyte, and a certificate needs about
+// twenty hashes. Short strings share one buffer, which is safe because hashing is synchronous and keeps no reference to the buffer.
 const utf8Encoder = new TextEncoder();
-const scratchBuffer = new Uint8Array(32_768); // enough for ten thousand characters of any kind; a longer string gets its own buffer
+const scratchBuffer = new Uint8Array(32_768); // enough for 10,000 characters of any kind; a longer string gets its own buffer
 const maxBytesPerCodeUnit = 3; // one UTF-16 code unit takes at most three bytes in UTF-8
 
 const toInputBytes = (data: string | Uint8Array): Uint8Array => {

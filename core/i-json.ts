@@ -1,14 +1,14 @@
 // Strictly parses request bodies as I-JSON (RFC 7493). A lenient parser turns invalid UTF-8 into U+FFFD, keeps the last of two equal keys
-// and accepts lone surrogates, so the service could seal something other than what was sent.
+// and accepts lone surrogates, so a certificate could contain something other than what was sent.
 import { decodeUtf8 } from "./bytes.ts";
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
-const maxBodyDepth = 8; // the deepest body that the API accepts has four levels; eight leaves room and cannot overflow the stack
+const maxBodyDepth = 8; // the deepest body that the API accepts has four levels; eight cannot overflow the stack
 
 export interface IJsonOptions {
   readonly maxDepth?: number;
-  /** The name of a property of the outermost object. The values in this property may contain lone surrogates, which the caller replaces. */
+  /** The name of a property of the outermost object whose values may contain lone surrogates. The caller replaces them. */
   readonly looseMember?: string | null;
 }
 
@@ -31,7 +31,7 @@ const findStringEnd = (text: string, open: number): number => {
 const findIJsonFault = (text: string, { maxDepth = maxBodyDepth, looseMember = null }: IJsonOptions): string | null => {
   const open: (Set<string> | null)[] = []; // one entry per level: the keys seen in an object, null for an array
   let expectsKey = false;
-  let member: string | null = null; // the property of the outermost object that is being read
+  let member: string | null = null; // the current property of the outermost object
   for (let at = 0; at < text.length; ) {
     const char = text[at] as string;
     if (char === "{" || char === "[") {
@@ -72,7 +72,7 @@ const findIJsonFault = (text: string, { maxDepth = maxBodyDepth, looseMember = n
   return null;
 };
 
-/** Parses a body. Refuses with `invalid_request`, and names the broken rule, if the body is not exactly one I-JSON value. */
+/** Parses a body. Refuses with `invalid_request` unless the body is exactly one I-JSON value. The message contains the broken rule. */
 export const parseIJson = (bytes: Uint8Array, options: IJsonOptions = {}): Result<Json, "invalid_request"> => {
   const text = decodeUtf8(bytes);
   if (text === null) return refuse("invalid_request", "The body must be valid UTF-8.");

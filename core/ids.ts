@@ -1,6 +1,6 @@
 // Identifiers and secrets: their format, and how they are generated from random bytes. An ID is a prefix, the two characters of its shard
-// and 24 characters (120 random bits) of lowercase Crockford base32. `buildCertId` describes certificate IDs. IDs must be neither guessable
-// nor sequential, because certificate pages are public.
+// and 24 characters (120 random bits) of lowercase Crockford base32. `buildCertId` describes the different format of certificate IDs. IDs
+// must be neither guessable nor sequential, because certificate pages are public.
 import { toBase64Url } from "./bytes.ts";
 
 declare const brand: unique symbol;
@@ -77,7 +77,7 @@ export const buildCertId = (shard: ShardId, clientId: ClientId, bytes: Uint8Arra
 
 const hasIdShape = (text: string, prefix: IdPrefix): boolean => text.startsWith(prefix) && idPattern.test(text);
 
-/** Parses a certificate ID. Returns null for text in any other format, so that callers can skip the lookup. */
+/** Parses a certificate ID. Returns null for text in any other format, so that callers can skip the database query. */
 export const parseCertId = (text: string): CertId | null => (hasIdShape(text, "cc_") ? (text as CertId) : null);
 
 /**

@@ -4,8 +4,8 @@ export const languages = ["en", "es", "fr-CA"] as const;
 export type Language = (typeof languages)[number];
 
 /**
- * English is not plain "en", because that would put the month before the day. Spanish is not plain "es", because that would write 12,345 as
- * 12.345, which readers in the Americas take for a decimal fraction.
+ * The locales differ from the plain languages in two ways. "en" would put the month before the day. "es" would write 12,345 as 12.345,
+ * which readers in the Americas take for a decimal fraction.
  */
 export const locales: Readonly<Record<Language, string>> = { en: "en-GB", es: "es-419", "fr-CA": "fr-CA" };
 

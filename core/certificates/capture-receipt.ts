@@ -1,5 +1,5 @@
-// The receipt that is returned when a certificate is issued, and its stored form in an intake journal. A caller that repeats the request with the same
-// idempotency key within one day gets the same receipt again.
+// The receipt that is returned when a certificate is issued, and its stored form in an intake journal. A caller that repeats the request
+// with the same idempotency key within one day gets the same receipt again.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";

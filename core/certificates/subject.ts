@@ -7,7 +7,7 @@ import { hmacSha256, sha256Hex } from "../hash.ts";
 import { maskFieldValue } from "../masking.ts";
 
 /**
- * The fields by key, as stored. This is a Map because keys are user input, and a key such as `__proto__` would change an ordinary object.
+ * The fields by key, as stored. This is a Map because keys are user input, which is unsafe in property names (prototype pollution).
  */
 export type SubjectFields = ReadonlyMap<string, string>;
 

@@ -1,4 +1,4 @@
-// What one isolate knows about the databases and journals that accept submissions. Callers pass the current time in.
+// What one isolate knows about the databases and journals that accept submissions. The current time is an argument of each method.
 import type { ShardId } from "../ids.ts";
 import { issuingRatio, type ShardFill } from "../shards/placement.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
@@ -13,12 +13,12 @@ import type { JournalName } from "./journal-name.ts";
 export type IntakeView = "well" | "away" | "unknown";
 
 const wellMs = 5 * secondMs; // without a success in this time, other isolates may have started to use the journal
-const awayMs = secondMs; // after this time, ask the journal again, so that submissions return to the database soon
+const awayMs = secondMs; // after this time, ask the journal again, so that submissions soon return to the database
 
-// How long a shard's reported size is used. After that, the next submission is sent to the shard even if it was full, and the response
-// reports the current size.
+// How long a shard's reported size is used. After that, the next submission is sent to the shard even if the shard was full, and the
+// response reports the current size.
 const sizeMs = minuteMs;
-const fillsMs = minuteMs; // after an operator closes a shard, it can get new certificates for up to this long
+const fillsMs = minuteMs; // an operator's closing of a shard can take this long to have an effect
 
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);
 

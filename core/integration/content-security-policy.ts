@@ -1,5 +1,5 @@
-// Decides whether a page's Content-Security-Policy lets our script load and call our API, by the rules of CSP Level 3: every policy must
-// allow it, a more general directive replaces a missing one, and everything that is not restricted is allowed.
+// Decides whether a page's Content-Security-Policy lets our script load and call our API. Follows CSP Level 3: every policy must allow it,
+// a more general directive replaces a missing one, and everything that is not restricted is allowed.
 
 /** The directives that can block the script. */
 export type BlockingDirective = "sandbox" | "script-src" | "connect-src";
@@ -86,7 +86,7 @@ const findBlockingInPolicy = (policy: Policy, { pageUrl, scriptUrls, apiUrls, no
   const scripts = findDirectiveValues(policy, ["script-src-elem", "script-src", "default-src"]);
   const connections = findDirectiveValues(policy, ["connect-src", "default-src"]);
   const hasNonce = nonce !== null && nonce !== "" && scripts?.includes(`'nonce-${nonce}'`) === true;
-  // With 'strict-dynamic', host sources are ignored; only scripts with a nonce, and the scripts that they load, may run.
+  // With 'strict-dynamic', host sources are ignored, so the script tag needs a nonce.
   const isStrict = scripts?.some((source) => source.toLowerCase() === "'strict-dynamic'") === true;
   const mayLoad = scripts === null || hasNonce || (!isStrict && scriptUrls.every((url) => isUrlAllowed(scripts, url, page)));
   return [

@@ -21,7 +21,7 @@ export interface FormMapping {
   readonly form: PageForm;
   readonly hasOtherForms: boolean;
   readonly fields: readonly MappedField[];
-  /** The controls that could be collected but are not: their key is not recognized, or another control already has it. */
+  /** The controls that could be collected but are not, because their key is not recognized or another control already has the key. */
   readonly unmappedControls: readonly FormControl[];
   readonly checkbox: FormControl | null;
   readonly disclosure: Disclosure | null;
@@ -29,7 +29,7 @@ export interface FormMapping {
 }
 
 /**
- * Adapts a parsed control to the interface that the page script uses. The adapted control has no text content, and its state is the one in
+ * Adapts a parsed control to the interface that the page script uses. The adapted control has no text content. Its state is the state in
  * the HTML source.
  */
 const toNamedControl = (control: FormControl): NamedControl => {
@@ -48,7 +48,7 @@ const toNamedControl = (control: FormControl): NamedControl => {
   };
 };
 
-/** Returns true for controls that are never collected: hidden, file and disabled controls, and controls that may contain a secret. */
+/** Returns true for controls that must never be collected: hidden, file and disabled controls, and controls that may contain a secret. */
 export const isOffLimitsControl = (control: FormControl): boolean => {
   const view = toNamedControl(control);
   return isOffLimits(view, collectHints(view, control.label));
@@ -56,8 +56,8 @@ export const isOffLimitsControl = (control: FormControl): boolean => {
 
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
 
-// The confidence for ranks 1 to 10: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label, and
-// the type "tel". Rank 0 is not used here.
+// The confidence for ranks 1 to 10: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label,
+// and the type "tel". Rank 0 is not used here.
 const confidenceByRank = [1, 1, 1, 0.95, 0.85, 0.85, 0.85, 0.75, 0.6, 0.6, 0.5];
 const confidenceForRank = (rank: number): number => confidenceByRank[rank] ?? 0.5;
 
@@ -67,7 +67,7 @@ interface FieldGuess {
   readonly rank: number;
 }
 
-/** Guesses a control's field. Returns null for controls that are never collected. The key is empty if nothing was recognized. */
+/** Guesses a control's field. Returns null for controls that must never be collected. The key is empty if nothing was recognized. */
 const guessField = (control: FormControl): FieldGuess | null => {
   const view = toNamedControl(control);
   const hints = collectHints(view, control.label);
@@ -109,8 +109,8 @@ const scoreForm = (form: PageForm): number => {
 
 const consentNamePattern = /consent|agree|opt.?in|gdpr|tcpa|permission|marketing|einwillig|zustimm|acepto|consenti|accord/i;
 /**
- * Matches text in which the reader agrees to something. Such text is probably a disclosure, while text that only mentions contact is less
- * likely to be one.
+ * Matches text in which the reader agrees to something, such as "By submitting". A disclosure usually has such text. Text that only
+ * mentions contact is less likely to be one.
  */
 const agreementPattern =
   /\b(?:i|we) (?:agree|consent|accept|authori[sz]e)|\bby (?:clicking|submitting|pressing|ticking|checking|sending|providing)\b|\bj['’](?:accepte|autorise|consens)|\bacepto\b|\bautorizo\b|\bconsiento\b|\bich (?:stimme|willige)\b/i;
@@ -118,8 +118,8 @@ const contactPattern = /\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontac
 const mentionsConsent = (text: string): boolean => agreementPattern.test(text) || contactPattern.test(text);
 
 /**
- * Returns a checkbox whose label and name both suggest consent or, if there is none, one whose label does, or else one whose name does.
- * Excludes recipient checkboxes.
+ * Returns the first checkbox whose label and name both suggest consent. If there is none, a suggesting label is enough, and if there is
+ * none of those either, a suggesting name. Excludes recipient checkboxes.
  */
 const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]): FormControl | null => {
   const boxes = form.controls.filter(
@@ -143,8 +143,9 @@ const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;
 
 /**
- * Returns the checkbox's label if it mentions consent. Otherwise returns the best text in the form: prefers text in which the reader agrees
- * to something, then block elements, then shorter text. Excludes questions. If there is no such text, returns the label.
+ * Returns the checkbox's label if it mentions consent. Otherwise returns the best text in the form that mentions consent and is not a
+ * question: text in which the reader agrees to something comes first, then block elements, then shorter text. If there is no such text,
+ * returns the label.
  */
 const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosure | null => {
   const label = checkbox === null ? null : toUsableDisclosure({ selector: checkbox.labelSelector, text: checkbox.label });
@@ -159,7 +160,10 @@ const findDisclosure = (form: PageForm, checkbox: FormControl | null): Disclosur
 
 const foldName = (text: string): string => normalizeRecipientName(text).toLowerCase();
 
-/** Finds checkboxes with a recipient's name in data-sp1-entity or, failing that, in the value or label. */
+/**
+ * Finds checkboxes that have a recipient's name in data-sp1-entity. For a checkbox without this attribute, checks the value and labels
+ * instead.
+ */
 const findEntityCheckboxes = (form: PageForm, entities: readonly string[]): FormMapping["entityCheckboxes"] => {
   const declared = new Map(entities.map((entity) => [foldName(entity), entity]));
   return form.controls.flatMap((control) => {

@@ -1,12 +1,12 @@
 // Decides which of a language model's additions to a mapping are allowed. The model sees numbered controls and numbered pieces of text, and
-// returns numbers and keys from a fixed list. Fields that were already recognized stay unchanged, so neither a faulty model nor a page with
-// prompt injection can change them. Text written by the model never reaches the snippet.
+// returns numbers and keys from a fixed list. It cannot change fields that were already recognized, even if the model is faulty or the page
+// contains a prompt injection. Text written by the model never becomes part of the snippet.
 import { cutText } from "../cut-text.ts";
 import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";
 import { validateMultilineText } from "../text.ts";
 
-/** The keys that a model may assign. There is none for free text, which is never guessed. */
+/** The keys that a model may assign. No key exists for free text, which is never guessed. */
 export const proposableKeys = [
   ...["email", "phone", "first_name", "last_name", "full_name", "address_line1", "address_line2", "city", "state", "zip", "country"],
   ...["company", "job_title"],
@@ -15,7 +15,7 @@ export const proposableKeys = [
 const maxListedControls = 200;
 const maxSummaryLength = 80;
 
-/** A control as shown to the model: a few short strings, never the HTML source. */
+/** A control as shown to the model: a few short strings, never HTML source. */
 export interface ControlSummary extends Pick<FormControl, "tag" | "type" | "name" | "id" | "label"> {
   readonly n: number;
 }

@@ -9,7 +9,7 @@ const attributeEscapes: Readonly<Record<string, string>> = {
   "`": "&#96;",
 };
 
-/** Escapes control characters and every character that could end an attribute value. Does not escape the quote in `kept`. */
+/** Escapes control characters and every character that could end an attribute value. `kept` is a quote that does not need escaping. */
 const escapeAttribute = (text: string, kept = ""): string =>
   text
     .replace(/[&<>"'`]/g, (character) => (character === kept ? character : (attributeEscapes[character] as string)))

@@ -6,7 +6,7 @@ export interface LedgerSubmission {
   readonly statement: string;
   /** The SHA-256 of the statement, as hex. */
   readonly entryHash: string;
-  /** The result of `prepare`; null before the first submission. It is stored so that every retry sends the same bytes. */
+  /** The result of `prepare`; null before the first submission. It is stored so that every retry sends exactly the same bytes. */
   readonly prepared: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface VerifiedTree {
   readonly note: string;
 }
 
-/** A temporary failure. The caller should try again, after `retryAfterMs` milliseconds if it is given. */
+/** A temporary failure. The caller should try again after `retryAfterMs` milliseconds, if this is set. */
 export interface RetryableFailure {
   readonly ok: false;
   readonly kind: "retry";
@@ -34,7 +34,7 @@ export interface PermanentFailure {
   readonly code: string;
 }
 
-/** Two signed notes which prove that the ledger presented two different histories. */
+/** Two signed notes that prove that the ledger presented two different histories. */
 export interface ForkEvidence {
   readonly ok: false;
   readonly kind: "fork";
@@ -84,8 +84,8 @@ export interface LedgerAdapter {
 }
 
 /**
- * Third-party evidence about a checkpoint: a timestamp, or the cosignature of a witness. A witness cosigns only if it has not seen a
- * different history.
+ * Third-party evidence about a checkpoint: a timestamp, or the cosignature of a witness. A witness cosigns only if the checkpoint is
+ * consistent with the history that it has seen.
  */
 export type Attestation =
   | { readonly kind: "rfc3161"; readonly tsa: string; readonly time: string; readonly token: string; readonly spki_sha256: string }

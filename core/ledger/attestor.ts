@@ -6,14 +6,14 @@ export interface AttestationRequest {
   /** The stored note: its text, an empty line and the log's own signature, without cosignatures. A timestamp covers exactly these bytes. */
   readonly note: string;
   readonly size: bigint;
-  /** The size of the newest checkpoint of this log that the witness has cosigned; 0 if it is unknown. */
+  /** The size of the newest checkpoint of this log that the witness has cosigned; 0 if unknown. */
   readonly witnessedSize: bigint;
   /** Returns the consistency proof from the tree of size `fromSize` to this checkpoint. */
   readonly getConsistencyProof: (fromSize: bigint) => Promise<readonly Uint8Array[]>;
 }
 
 /**
- * The result of a request. `verified` is false if a timestamp token is valid but its key is not pinned; the token is then stored for manual
+ * The result of a request. `verified` is false if a timestamp token is valid but its key is not pinned. The token is then stored for manual
  * review. `ok` from a witness means that the witness has cosigned this checkpoint.
  */
 export type AttestationOutcome = { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean } | LedgerFailure;

@@ -1,5 +1,5 @@
 // c2sp.org/tlog-checkpoint: formats, parses and verifies the statement that a log signs about its tree. The format allows additional lines,
-// but only the three lines with origin, size and root are accepted, because claims in other lines could not be verified.
+// but only the three lines with origin, size and root are accepted, because this code could not verify claims in other lines.
 import { toBase64, fromBase64 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCount, hashLength, type TreeHead } from "./merkle.ts";
@@ -48,7 +48,10 @@ export const parseCheckpoint = (note: string): Checkpoint | null => {
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
-/** Removes all signature lines except the log's own. Timestamp authorities timestamp the result. Returns null if the note is malformed. */
+/**
+ * Removes all signature lines except the log's own. The result is the text that timestamp authorities timestamp. Returns null if the note
+ * is malformed.
+ */
 export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;
@@ -70,7 +73,7 @@ export interface CheckpointTrust {
   readonly origin: string;
   readonly keys: readonly VerifierKey[];
   readonly witnesses?: readonly VerifierKey[];
-  /** Replaces the check of the log's signature with `keys`, for logs with other signature algorithms. */
+  /** For logs with other signature algorithms: replaces the check of the log's signature with `keys`. */
   readonly isSignedByLog?: (note: string) => Promise<boolean>;
 }
 

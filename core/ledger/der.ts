@@ -1,5 +1,5 @@
 // A strict DER reader and writer for timestamps, public keys and ECDSA signatures. Also converts between the two encodings of an ECDSA
-// signature. The reader accepts only definite minimal lengths and one-byte tags, and no trailing bytes.
+// signature. The reader accepts only one-byte tags and definite lengths in the shortest form, and no trailing bytes.
 import { fromHex, concatBytes, toHex } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 
@@ -42,7 +42,7 @@ const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
     return content.length > 0 && !padded;
   }
   if (tag === derTags.oid) {
-    // An arc (a number in the identifier) must not be truncated or start with leading zero digits.
+    // Each arc (a number in the identifier) must be complete and must not have leading zeros.
     const isWhole = content.length > 0 && (content.at(-1) as number) < 0x80;
     return isWhole && content.every((byte, at) => byte !== 0x80 || (at > 0 && (content[at - 1] as number) >= 0x80));
   }
@@ -92,8 +92,8 @@ export const parseDer = (bytes: Uint8Array): DerValue | null => {
 };
 
 /**
- * Reads a sequence's members in order. `next` consumes the next member only if it has the given tag, so that members can be optional.
- * `done` is true if the value is a sequence and every member was consumed.
+ * Reads a sequence's members in order. `next` consumes the next member only if it has the given tag, which allows optional members. `done`
+ * returns true if the value is a sequence and every member was consumed.
  */
 export const createSequenceReader = (value: DerValue | undefined): { next: (tag: number) => DerValue | undefined; done: () => boolean } => {
   const isSequence = value?.tag === derTags.sequence;
@@ -123,7 +123,7 @@ export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Bytes =
 
 export const encodeOid = (hex: string): Bytes => encodeDer(derTags.oid, fromHex(hex) ?? new Uint8Array(0));
 
-/** Encodes the INTEGER for the non-negative number with these big-endian bytes. */
+/** Encodes a non-negative number, given as big-endian bytes, as an INTEGER. */
 export const encodeUnsignedInteger = (bytes: Uint8Array): Bytes => {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start += 1;

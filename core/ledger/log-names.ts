@@ -3,9 +3,7 @@ import { firstShard, type ShardId } from "../ids.ts";
 
 const shardPattern = "[0-9a-hjkmnp-tv-z]{2}";
 
-/**
- * Returns the name of a shard's audit log, such as `api.example.com/audit/00`. The name begins with the host of the API, without a port.
- */
+/** Returns the name of a shard's audit log, such as `api.example.com/audit/00`. The host is that of the API, without a port. */
 export const getAuditOrigin = (baseUrl: string, shard: ShardId): string => `${new URL(baseUrl).hostname}/audit/${shard}`;
 
 /** Returns the shard in the name of an audit log of this deployment, or null for any other name. Does not check that the shard exists. */
@@ -28,5 +26,5 @@ export const parseLedgerOrigin = (ledgerOrigin: string, origin: string): ShardId
   return shard !== undefined && getLedgerOrigin(ledgerOrigin, shard) === origin ? shard : null;
 };
 
-/** Returns the name of the witness that belongs to the embedded ledger: the ledger's host followed by `/witness`. */
+/** Returns the name of the embedded ledger's own witness: the ledger's host followed by `/witness`. */
 export const getWitnessName = (ledgerOrigin: string): string => `${ledgerOrigin.split("/")[0]}/witness`;

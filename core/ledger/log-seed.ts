@@ -1,4 +1,4 @@
-// Derives the keys of logs and witnesses from one secret, so that a new shard needs no new secret.
+// Derives the keys of logs and witnesses from one secret, so that adding a shard requires no new secret.
 import { concatBytes, encodeUtf8, fromBase64 } from "../bytes.ts";
 import { hmacSha256, type Bytes } from "../hash.ts";
 import { parseKeyWithValidity } from "./key-validity.ts";
@@ -30,7 +30,7 @@ export const parseLogSeeds = (text: string | undefined): readonly LogSeed[] | nu
 
 /**
  * Returns the Ed25519 seed of the key with this name: HKDF-SHA-256 (RFC 5869) over the log seed, without a salt and with the name as info.
- * Keys with different names reveal nothing about each other.
+ * A derived key reveals nothing about keys with other names.
  */
 export const deriveKeySeed = (logSeed: Uint8Array, name: string): Bytes => {
   const extracted = hmacSha256(new Uint8Array(seedBytes), logSeed);

@@ -4,7 +4,7 @@ import { concatBytes, areBytesEqual } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 
 export const hashLength = 32;
-const leafPrefix = new Uint8Array([0]); // because leaves and nodes have different prefixes, a 64-byte entry cannot pass as a node
+const leafPrefix = new Uint8Array([0]); // the two prefixes prevent a 64-byte entry from passing as a node
 
 export const hashLeaf = (entry: Uint8Array): Uint8Array => sha256(concatBytes(leafPrefix, entry));
 
@@ -56,8 +56,8 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 
 /**
  * Returns how many hashes the inclusion proofs of two leaves share, counted from the root. `first` must not be greater than `second`. At
- * the node where the two paths separate, the first leaf is in the left subtree, which is perfect. The highest bit in which the indexes
- * differ therefore gives the number of hashes that only the first leaf's proof contains.
+ * the node where the two paths separate, the first leaf is in the left subtree, which is perfect. The number of hashes that only the first
+ * leaf's proof contains is therefore the height of that node: the position of the highest bit in which the indexes differ.
  */
 export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number =>
   getInclusionProofLength(first, size) - getBitLength(first ^ second);
@@ -135,7 +135,10 @@ export const isConsistent = (older: TreeHead, newer: TreeHead, proof: readonly U
 /** Returns the hash of the perfect subtree over the 2^height leaves that start at leaf `index` * 2^height. */
 export type NodeReader = (height: number, index: bigint) => Uint8Array;
 
-/** Computes the root over the leaves [start, end). `start` must be aligned, so that each perfect subtree of the range starts at a multiple of its size. */
+/**
+ * Computes the root over the leaves [start, end). `start` must be aligned: each perfect subtree of the range must start at a multiple of
+ * its size.
+ */
 const computeRangeRoot = (start: bigint, end: bigint, read: NodeReader, hash: NodeHash): Uint8Array => {
   const pieces: Uint8Array[] = [];
   for (let at = start; at < end; ) {
@@ -177,7 +180,9 @@ const descendToLeaf = (
   return { downward, start, end };
 };
 
-/** Returns the sibling hashes from the leaf up to the child of the root. Throws RangeError if the index is outside the tree. */
+/**
+ * Returns the audit path from the leaf to the root: the sibling hashes, lowest first. Throws RangeError if the index is outside the tree.
+ */
 export const buildInclusionProof = (index: bigint, size: bigint, read: NodeReader, hash: NodeHash = hashNode): Uint8Array[] => {
   if (index < 0n || index >= size) throw new RangeError("merkle: the index must be inside the tree");
   return descendToLeaf(index, size, read, hash, (start, end) => end - start === 1n).downward.reverse();
@@ -188,8 +193,8 @@ export const buildConsistencyProof = (oldSize: bigint, newSize: bigint, read: No
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];
   const { downward, start, end } = descendToLeaf(oldSize - 1n, newSize, read, hash, (_, last) => last === oldSize);
-  // The leaves [start, oldSize) are a complete subtree of the old tree. If this subtree is the whole old tree, the verifier knows its root.
-  // Otherwise, the proof must contain its root.
+  // The leaves [start, oldSize) form a complete subtree of the old tree. If the subtree is the whole old tree, the verifier already knows
+  // its root. Otherwise, the proof must contain the subtree's root.
   if (start > 0n) downward.push(computeRangeRoot(start, end, read, hash));
   return downward.reverse();
 };

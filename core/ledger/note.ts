@@ -1,5 +1,5 @@
 // c2sp.org/signed-note: text with signature lines, and the one-line key formats. A log's Ed25519 key signs only the text. A witness's key
-// signs the text with a time (c2sp.org/tlog-cosignature). The signing function is an argument, because core does not use WebCrypto.
+// signs the text and a time (c2sp.org/tlog-cosignature). The signing function is an argument, because core does not use WebCrypto.
 import { toBase64, fromBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { fail, type Verdict } from "../result.ts";
@@ -33,7 +33,7 @@ export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   };
 };
 
-/** The byte that identifies a key's kind. It is part of the key's one-line form, and of the hash from which the key ID is derived. */
+/** The byte that identifies a key's kind. It is part of the key's one-line form, and one of the inputs of the key ID. */
 export const keyKinds = { log: 0x01, witness: 0x04 } as const;
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 
@@ -43,7 +43,7 @@ const timestampLength = 8;
 
 export interface VerifierKey {
   readonly name: string;
-  /** The key ID, eight hex digits. The name and the key ID identify the key of a signature line. */
+  /** The key ID, eight hex digits. A signature line identifies its key by name and key ID. */
   readonly keyId: string;
   readonly kind: KeyKind;
   readonly publicKey: Uint8Array<ArrayBuffer>;
@@ -99,8 +99,8 @@ export const formatSkey = (key: SecretKey): string =>
   `${secretPrefix}${key.name}+${key.keyId}+${toBase64(concatBytes(new Uint8Array([key.kind]), key.seed))}`;
 
 /**
- * Parses a secret key. Does not check the key ID, because that requires the public key, which the caller derives from the seed. Returns
- * null if the text is malformed.
+ * Parses a secret key. Returns null if the text is malformed. Does not check the key ID: that requires the public key, which the caller
+ * derives from the seed.
  */
 export const parseSkey = (text: string): SecretKey | null => {
   const parts = text.startsWith(secretPrefix) ? parseKeyParts(text.slice(secretPrefix.length)) : null;
@@ -174,8 +174,8 @@ export type NoteFault = "bad_signature" | "no_known_signature";
 export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, NoteFault>;
 
 /**
- * Verifies the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line has the name and key ID of one of
- * `keys` but its signature is invalid. Fails with `no_known_signature` if no line is by one of `keys`.
+ * Verifies the signatures by `keys` and ignores all others. Fails with `bad_signature` if a line has the name and key ID of one of `keys`
+ * but its signature is invalid. Fails with `no_known_signature` if no line is by one of `keys`.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];

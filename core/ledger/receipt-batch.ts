@@ -20,12 +20,12 @@ export interface ReceiptBatch {
   readonly submittedAt: Instant;
   readonly verifiedAt: Instant;
   /**
-   * `<number of the statement>#<leaf index>` for each statement in the order of the tree, separated by spaces. In all entries but the
-   * first, both numbers are differences from the previous entry.
+   * `<number of the statement>#<leaf index>` for each statement in the order of the tree, separated by spaces. Except in the first entry,
+   * both numbers are the differences from the previous entry.
    */
   readonly leaves: string;
   /**
-   * The nodes of the proofs in base64. For each statement, these are the hashes of its proof from the root down, without those that the
+   * The nodes of the proofs in base64. For each statement, they are the hashes of its proof from the root down, without those that the
    * previous statement's proof also contains.
    */
   readonly nodes: string;
@@ -33,7 +33,7 @@ export interface ReceiptBatch {
   readonly leafBodies: string | null;
 }
 
-/** The maximum number of statements in a batch. The number is limited because unpacking one receipt reads the entire batch. */
+/** The maximum number of statements in a batch. It is low because unpacking one receipt reads the entire batch. */
 const maxStatements = 64;
 
 const haveSameSource = (a: Receipt, b: Receipt): boolean =>

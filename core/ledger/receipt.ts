@@ -38,7 +38,7 @@ export interface Receipt {
   readonly leaf_hash: string;
   /** The leaf in base64, for a ledger that wraps the statement; absent if the leaf is the statement itself. */
   readonly leaf_body?: string;
-  /** The hashes from the leaf's sibling up to the child of the root, in base64. */
+  /** The audit path from the leaf to the root: the sibling hashes, lowest first, in base64. */
   readonly inclusion_proof: readonly string[];
   /** The signed checkpoint, unchanged. */
   readonly signed_root: string;
@@ -142,7 +142,7 @@ export type SignedRootVerdict = Verdict<{ checkpoint: Checkpoint }, ReceiptFault
 
 export interface ReceiptContext {
   readonly trustedKeys: readonly TrustedLogKey[];
-  /** Replaces the Ed25519 check of the checkpoint, for logs with other signature algorithms. */
+  /** For logs with other signature algorithms: replaces the Ed25519 check of the checkpoint. */
   readonly verifySignedRoot?: (signedRoot: string, keys: readonly TrustedLogKey[]) => Promise<SignedRootVerdict>;
   /**
    * The last verified tree of this ledger, and the consistency proof between that tree and the receipt's tree. Either tree may be the
@@ -155,9 +155,7 @@ export interface ReceiptContext {
 
 export const filterKeysInUse = (keys: readonly TrustedLogKey[], at: string): TrustedLogKey[] => keys.filter((key) => isKeyInUse(key, at));
 
-/**
- * Parses the checkpoint in a note. Requires at least one of the signers returned by `findSigners` to be pinned for the checkpoint's origin.
- */
+/** Parses the checkpoint in a note. At least one of the signers that `findSigners` returns must be pinned for the checkpoint's origin. */
 export const verifyCheckpointSigner = async (
   signedRoot: string,
   findSigners: (note: Note) => Promise<readonly TrustedLogKey[] | NoteFault>,

@@ -24,7 +24,7 @@ interface RekorKey {
   readonly isSignatureValid: (crypto: RekorCrypto, text: string, signature: Uint8Array) => Promise<boolean>;
 }
 
-/** Computes the ID of an ECDSA key. Unlike the ID of an Ed25519 key, it does not depend on the key's name. */
+/** Computes the ID of an ECDSA key. It does not depend on the key's name, unlike the ID of an Ed25519 key. */
 const computeEcdsaKeyId = (spki: Uint8Array): string => toHex(sha256(spki).subarray(0, 4));
 
 /** Returns the one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Returns null for other keys. */
@@ -54,7 +54,7 @@ const parseRekorKey = (vkey: string): RekorKey | null => {
 /** Returns true for the one-line form of a key that Rekor can use to sign checkpoints. */
 export const isRekorVkey = (vkey: string): boolean => parseRekorKey(vkey) !== null;
 
-/** Returns the trusted keys that signed. Returns a fault if a signature is invalid or if only other keys signed. */
+/** Returns the trusted keys that signed. Returns a fault if one of their signatures is invalid, or if none of them signed. */
 const findSigners = async (
   crypto: RekorCrypto,
   note: Note,

@@ -52,8 +52,8 @@ const toRekorSignature = ({ signature, publicKey }: RekorEntry) => ({
 });
 
 /**
- * Returns the request text. ECDSA signatures are randomized, so a retry must send the stored text; otherwise Rekor would log a second
- * entry.
+ * Returns the request text. ECDSA signatures are randomized, so a retry must send the stored text. If it sent a new one, Rekor would log a
+ * second entry.
  */
 export const formatRekorRequest = (entry: RekorEntry): string =>
   toCanonicalJson({ hashedRekordRequestV002: { digest: entry.digest, signature: toRekorSignature(entry) } });
@@ -81,7 +81,7 @@ const parseJsonBytes = (bytes: Uint8Array): Json | undefined => {
   return parsed.ok ? parsed.value : undefined;
 };
 
-/** Parses an entry. Returns null unless formatting it with `format` returns exactly `text`. */
+/** Parses the parts of an entry. Returns null unless formatting them with `format` results in exactly `text`. */
 const parseEntryParts = (text: string, digest: Json | undefined, signature: Json | undefined, format: (entry: RekorEntry) => string) => {
   const content = getMember(signature, "content");
   const publicKey = getMember(signature, "verifier", "publicKey", "rawBytes");

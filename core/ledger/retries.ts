@@ -5,7 +5,7 @@ import type { SubmissionOutcome } from "./adapter.ts";
 
 /** Before jitter, the delays are 2, 4, 8 … 512 and then 900 s. */
 const submissionBackoff: Backoff = { firstMs: 2 * secondMs, maxMs: 900 * secondMs };
-const parkedRetryMs = 6 * hourMs; // a permanent refusal can come from a configuration error that is fixed within the day
+const parkedRetryMs = 6 * hourMs; // a permanent refusal can be caused by a configuration error that is fixed within the day
 
 export interface AttemptHistory {
   /** The number of earlier attempts. */
@@ -18,8 +18,9 @@ const isUnprovenCode = (code: string): boolean => code.startsWith("receipt_");
 const maxUnprovenAttempts = 3;
 
 /**
- * Returns whether the next attempt should be scheduled hours later, because the failure will probably not resolve on its own. This is the
- * case after a permanent refusal and, from the third attempt on, if neither this response nor the previous one proves inclusion.
+ * Returns whether to park the statement, that is, to retry it hours later because the failure will probably not resolve on its own. This is
+ * the case after a permanent refusal. It is also the case from the third attempt on, if neither this response nor the previous one
+ * contained a valid proof.
  */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;
@@ -29,7 +30,7 @@ export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: Sub
 
 /**
  * Returns when to try again after a failed attempt. `attempts` is the number of earlier attempts. `minDelayMs` is the delay that the ledger
- * or attestor requested, of which at most six hours count. `random` is a number from 0 to 1.
+ * or attestor requested. It is limited to six hours. `random` is a number from 0 to 1.
  */
 export const computeRetryAt = (attempts: number, minDelayMs: number, now: Instant, random: number): Instant =>
   now + Math.max(Math.min(minDelayMs, parkedRetryMs), addJitter(computeRetryDelayMs(submissionBackoff, attempts + 1), random));
@@ -54,7 +55,7 @@ export const scheduleRetry = (
 };
 
 const breakerThreshold = 5;
-/** Before jitter, the delay is 64 s after the fifth failure, and then 128, 256, 512 and 900 s. */
+/** Before jitter, requests are blocked for 64 s after the fifth failure, and then for 128, 256, 512 and 900 s. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
 /** Returns when requests to a ledger with this many consecutive failures are allowed again, or 0 below the threshold of five failures. */

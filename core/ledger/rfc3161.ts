@@ -1,6 +1,6 @@
-// RFC 3161 timestamps: the request and every check of the reply. The authority's key is pinned, so certificate chains are not checked. Some
-// parts of a reply can be changed without affecting what it proves: the outer encoding, unsigned attributes, and the certificates' own
-// signatures. A format that contains the reply must therefore protect the reply's bytes itself.
+// RFC 3161 timestamps: the request, and every check of the reply. The authority's key is pinned, so certificate chains are not checked.
+// Some parts of a reply can be changed without affecting what it proves: the outer encoding, unsigned attributes, and the certificates' own
+// signatures. A format that contains a reply must therefore protect the reply's bytes itself.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";
@@ -27,14 +27,14 @@ export interface TimestampPin extends KeyValidity {
 }
 
 /**
- * The maximum time from a statement to its timestamp. Statements are not timestamped directly, only the checkpoint that is taken every 15
- * minutes.
+ * The maximum time from a statement to its timestamp. Not the statement itself is timestamped, but the next checkpoint, which is taken
+ * every 15 minutes.
  */
 const maxTimestampDelayMs = hourMs;
 
 /**
  * Returns whether a statement with the time `at` needs a timestamp. It does if at least one key is still valid an hour later. The start of
- * a key's validity is ignored: otherwise, a statement that is backdated to before all keys became valid would need no timestamp.
+ * a key's validity is ignored. Otherwise, a statement could avoid the timestamp by claiming a time before all keys became valid.
  */
 export const needsTimestamp = (pins: readonly TimestampPin[], at: Instant): boolean =>
   pins.some(({ validTo }) => validTo === undefined || at + maxTimestampDelayMs < Date.parse(validTo));
@@ -316,9 +316,9 @@ export interface TimestampVerificationInput {
   /** The bytes that were timestamped. For a checkpoint, this is the stored note. */
   readonly imprintBytes: Uint8Array;
   readonly pins: readonly TimestampPin[];
-  /** The nonce of the request. Undefined unless the requester itself verifies the reply, because no one else knows the nonce. */
+  /** The nonce of the request. Only the requester knows it, so it is undefined in later verifications. */
   readonly nonce?: Uint8Array;
-  /** When the request was sent and when the reply was received, by our clock. Undefined unless the requester itself verifies the reply. */
+  /** When the request was sent and when the reply was received, by our clock. Undefined in later verifications. */
   readonly window?: { readonly sentAt: Instant; readonly receivedAt: Instant };
 }
 
@@ -326,8 +326,8 @@ const encodeIntegerContent = (bytes: Uint8Array): Bytes => parseDer(encodeUnsign
 
 /**
  * Verifies a token. The checks run in this order: well-formed reply, granted, content type, imprint, nonce, time within five minutes of the
- * exchange, digest, signer's certificate, algorithm, signature, pin. The pin comes last, so `signer_not_pinned` means that all other checks
- * passed.
+ * request and reply, digest, signer's certificate, algorithm, signature, pin. The pin comes last, so `signer_not_pinned` means that all
+ * other checks passed.
  */
 export const verifyTimestampToken = async (input: TimestampVerificationInput, subtle: SignatureCrypto): Promise<TimestampVerdict> => {
   const reply = createSequenceReader(parseDer(input.token) ?? undefined);

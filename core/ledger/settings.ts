@@ -19,8 +19,8 @@ export interface LedgerSettings {
   /** The ledger's ID, `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
   /**
-   * The ledger's name. There is one embedded ledger per shard, and this is the name of the first shard's. An external ledger serves all
-   * shards.
+   * The ledger's name. There is one embedded ledger per shard, and this is the name of the first shard's ledger. An external ledger serves
+   * all shards.
    */
   readonly origin: string;
   /** The URL of the ledger's API; empty for the embedded ledger. */
@@ -43,7 +43,7 @@ export interface TimestampAuthoritySettings {
   readonly name: string;
   readonly url: string;
   readonly pins: readonly TimestampPin[];
-  /** Certificates in PEM format, with which other tools can check the authority's timestamps; can be empty. */
+  /** Certificates in PEM format, with which other tools can check the authority's timestamps. Can be empty. */
   readonly pem: string;
 }
 
@@ -61,7 +61,7 @@ export interface ProofSettings {
   /** Secret keys in note format that audit logs use instead of derived keys. */
   readonly auditKeys: readonly string[];
   /**
-   * Earlier public keys of our audit logs, which verify existing proofs, and keys of other logs whose checkpoints our ledger's witness
+   * Earlier public keys of our audit logs, which verify existing proofs. Also the keys of other logs whose checkpoints our ledger's witness
    * cosigns.
    */
   readonly auditVkeys: readonly string[];
@@ -101,7 +101,7 @@ const isLocalKeyName = (name: string): boolean => {
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 };
 
-/** Checks the kind and name of a secret in note format and, in production, that the secret is random and its name is not local. */
+/** Checks the kind and name of a secret in note format. In production, the secret must also be random, and its name must not be local. */
 const isValidNoteSecret = (text: string, kind: KeyKind, isAllowedName: (name: string) => boolean, production: boolean): boolean => {
   const secret = parseSkey(text);
   if (secret?.kind !== kind || !isAllowedName(secret.name)) return false;
@@ -203,7 +203,7 @@ const parseLedgerSettings = (
   check("LEDGER_WRITE_TOKEN", validKind === "rekor2" || isStrongToken(writeToken));
   check("LEDGER_AUDITOR_TOKEN", auditorToken === undefined || (isStrongToken(auditorToken) && auditorToken !== writeToken));
   check("LEDGER_URL", isEmbedded || isValidServiceUrl(url, production));
-  // If LEDGER_ORIGIN is missing, LEDGER_VKEYS is not reported too. `npm run deploy` can check the settings without the secrets, and
+  // If LEDGER_ORIGIN is missing, LEDGER_VKEYS is not reported as well: `npm run deploy` can check the settings without the secrets, and
   // LEDGER_ORIGIN is one of them.
   const hasCurrentVkey = isEmbedded || origin === "" || vkeys.length > 0;
   check("LEDGER_VKEYS", hasCurrentVkey && allVkeys.every((key) => isLogVkey(validKind, key)));
