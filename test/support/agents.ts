@@ -37,7 +37,6 @@ export const postToAgentServer = (body: unknown, headers: Record<string, string>
     body: typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
   });
 
-/** Calls a JSON-RPC method with an agent token. */
 export const callMethod = (token: string, method: string, params?: unknown, service: Call = call): Promise<TestResponse> =>
   postToAgentServer({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, buildBearerHeader(token), service);
 

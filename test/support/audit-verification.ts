@@ -48,7 +48,7 @@ type AuditProofFault =
   | "entries_missing"
   | "leaf_mismatch";
 
-/** The log proves that no entry up to `complete` is missing. `complete` is null if the log has not proven this yet. */
+/** The log proves that the chain has every entry up to `complete`. `complete` is null if the log has not proven this yet. */
 type AuditProofVerdict = Verdict<CosignedCheckpoint & { complete: { readonly seq: bigint; readonly at: string } | null }, AuditProofFault>;
 
 /** Parses a canonical object with exactly these string properties. Returns null for anything else. */
@@ -72,9 +72,8 @@ const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
 };
 
 /**
- * Verifies the proof. `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with a sequence number, if
- * the reader has that entry. If the leaf counts more entries than the reader has, the fault is `entries_missing`. If the hash in the leaf
- * differs from the reader's, the fault is `leaf_mismatch`.
+ * Verifies the proof of a chain's head. `hashOfEntry` returns the hash of the reader's entry with a sequence number, if there is one. The
+ * fault is `entries_missing` if the log has recorded more entries than the reader has, and `leaf_mismatch` if it has recorded another hash.
  */
 export const verifyAuditProof = async (
   crypto: NoteCrypto,

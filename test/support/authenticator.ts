@@ -133,7 +133,6 @@ const encodeAuthenticatorData = async (
 const signBytes = async (privateKey: CryptoKey, signed: Bytes): Promise<Bytes> =>
   encodeDerSignature(new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, signed)));
 
-/** Builds a FIDO U2F attestation statement. */
 const buildU2fStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbor>> => {
   const { privateKey, certificate } = await createAttestationKey();
   return new Map<string, Cbor>([

@@ -15,7 +15,7 @@ const trackWork = <T>(work: Promise<T>): Promise<T> => {
   return work;
 };
 
-/** Tracks the platform's background work from now on. Modifies the object and returns it. */
+/** Makes `waitUntilSettled` also wait for this platform's background work. Modifies the platform and returns it. */
 export const trackBackgroundWork = (platform: Services): Services => {
   const { waitUntil } = platform;
   return Object.assign(platform, { waitUntil: (work: () => Promise<void>) => waitUntil(() => trackWork(work())) });
@@ -48,8 +48,8 @@ const maxWaitMs = 60_000; // far more than working code needs on a busy machine
 export const runOutboxRelay = async (): Promise<void> => relayOutbox(platform);
 
 /**
- * Resolves when every request has a response and its background work is done. Polls with its own timer instead of awaiting a request's
- * promise. Code that awaits such a promise can run as part of that request, and the runtime can stop this code when the request ends.
+ * Resolves when every request has a response and its background work is done. Polls with its own timer instead of awaiting the requests'
+ * promises: code that awaits such a promise can run as part of the request, and the runtime can stop it when the request ends.
  */
 export const waitUntilSettled = async (): Promise<void> => {
   const deadline = performance.now() + maxWaitMs;

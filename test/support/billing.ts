@@ -1,4 +1,4 @@
-// A fake payment provider that signs events with the provider's own library and answers requests in place of the provider's API.
+// A fake payment provider that signs events with the provider's own library and responds to API requests.
 import Stripe from "stripe";
 import { vi } from "vitest";
 import { call, type TestResponse, type Call } from "./world.ts";

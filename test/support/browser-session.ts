@@ -5,14 +5,13 @@ import { call, type TestResponse, type Call } from "./world.ts";
 
 export interface BrowserSession {
   readonly open: (path: string, headers?: Readonly<Record<string, string>>) => Promise<ReadPage>;
-  /** Submits the page's form with this action. Uses the form's own fields, overridden by `fields`. */
+  /** Submits the form of this page that has this action. `fields` override the form's own values. */
   readonly send: (page: ReadPage, action: string, fields?: Readonly<Record<string, string>>) => Promise<TestResponse>;
   readonly post: (
     path: string,
     fields: Readonly<Record<string, string>>,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<TestResponse>;
-  /** The browser's cookies. */
   readonly jar: Map<string, string>;
 }
 
@@ -25,7 +24,6 @@ const saveCookies = (jar: Map<string, string>, { headers }: TestResponse): void 
   }
 };
 
-/** Creates a browser that starts with these cookies. */
 export const createBrowserSession = (cookie = "", send: Call = call, headers: Readonly<Record<string, string>> = {}): BrowserSession => {
   const jar = new Map(
     cookie

@@ -48,7 +48,6 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
 /** Axe without the HTML of every element it checks. No test reads the HTML, and copying it takes a quarter as long as running all rules. */
 const axe = `${readFileSync("node_modules/axe-core/axe.min.js", "utf8")}\naxe.configure({ noHtml: true });`;
 const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-/** Rules whose result depends on the colors. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 /**
  * Rules whose result depends on the color scheme or the window width. The other rules (names, roles, labels, order) give the same result in
@@ -99,15 +98,14 @@ export const findMissingIcons = (page: Page): Promise<string[]> =>
     return [...new Set(names)].filter((name) => document.getElementById(name) === null);
   });
 
-/** Returns true if nothing is wider than the window. */
 export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
   await page.waitForLoadState();
   return page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 };
 
 /**
- * Returns a string that differs if any element has a different position, size or visibility. If the layout is the same, the rule about
- * target sizes gives the same result.
+ * Describes the position, size and visibility of every element. Pages with the same description have the same violations of the rule about
+ * target sizes.
  */
 const describeLayout = (page: Page): Promise<string> =>
   page.evaluate(() =>
@@ -121,7 +119,6 @@ const describeLayout = (page: Page): Promise<string> =>
 
 export interface Appearance {
   readonly colorScheme: "light" | "dark";
-  /** The width in pixels. */
   readonly width: number;
 }
 export const wideAndNarrowAppearances = [

@@ -15,7 +15,10 @@ interface Worker {
   readonly secrets: Set<string>;
   /** The versions in the order in which they became active. */
   readonly versions: string[];
-  /** By version ID: a secret that changed after the version was uploaded. As in Cloudflare, it becomes active again only by force. */
+  /**
+   * The name of a secret that changed after the version was uploaded, by version ID. As in Cloudflare, such a version can be activated
+   * again only by force.
+   */
   readonly changedSecrets: Map<string, string>;
 }
 
@@ -23,7 +26,7 @@ interface Worker {
 export interface DeployedService {
   /** Runs SQL on the deployed database and returns the rows of the last statement. */
   readonly runSql: (sql: string, params: readonly unknown[]) => Promise<readonly unknown[]>;
-  /** Called when a version becomes active. `code` is the uploaded main module; null if the version was uploaded before. */
+  /** Called when a version becomes active. `code` is the uploaded main module, or null if the version was uploaded earlier. */
   readonly activate: (versionId: string, code: string | null) => Promise<void>;
 }
 
@@ -31,7 +34,7 @@ export interface CloudflareApi {
   readonly environment: Readonly<Record<string, string>>;
   /** Every call that changes something, in order, such as `POST /d1/database`. */
   readonly changes: string[];
-  /** Calls that this API does not know. */
+  /** Calls that this simulation does not support. */
   readonly unknown: string[];
   /** `db` is null if the database belongs to a running service. */
   readonly databases: Map<string, { readonly name: string; readonly db: DatabaseSync | null }>;
@@ -64,7 +67,6 @@ const readUploadedCode = async (body: Buffer, contentType: string): Promise<stri
 
 type Reply = { readonly status?: number; readonly result?: unknown; readonly code?: number; readonly message?: string } | undefined;
 
-/** Starts the API on a free port. */
 export const startCloudflareApi = async (domain: string, service?: DeployedService): Promise<CloudflareApi> => {
   const changes: string[] = [];
   const unknown: string[] = [];

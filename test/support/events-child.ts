@@ -15,7 +15,7 @@ if (stateDir === undefined || bundleDir === undefined || receiver === undefined 
 // events to a segment.
 const vars = { ...testVars, DEV_FETCH_ALLOW: receiver, DEV_EVENT_SEQUENCE_BYTES: "53000" };
 const seed = (db: D1Like): Promise<void> => seedDemo(db, createDemoWorld(worldSecret), Date.now());
-if (!existsSync(join(stateDir, "v3"))) await prepareDatabases({ stateDir, seed }); // a restart finds them prepared
+if (!existsSync(join(stateDir, "v3"))) await prepareDatabases({ stateDir, seed }); // after a restart, they already exist
 const runtime = await startPreparedRuntime({ port: 0, stateDir, bundleDir, vars, sidecarScript: loadProducerScript() });
 setInterval(() => {
   runtime.scheduled("* * * * *").catch(() => undefined); // the next run retries what failed

@@ -123,8 +123,8 @@ type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<
 type Resolver = (name: string) => readonly string[] | Response;
 
 /**
- * Mocks fetch. `resolver` answers DNS queries, and `receiver` responds to all other requests. The returned array collects these other
- * requests in order.
+ * Mocks fetch. `resolver` responds to DNS queries, and `receiver` to all other requests. The returned array collects these other requests
+ * in order.
  */
 export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): ReceivedPost[] => {
   const posts: ReceivedPost[] = [];
@@ -141,7 +141,7 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
     const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
     posts.push(post);
     const response = await receiver(post, request.signal);
-    // Follows a redirect unless the caller handles redirects itself, as the runtime does.
+    // Follows redirects, as the runtime does by default.
     if (request.redirect === "follow" && response.headers.has("location"))
       posts.push({ ...post, url: response.headers.get("location") as string });
     return response;

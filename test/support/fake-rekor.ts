@@ -95,7 +95,7 @@ export class FakeRekor {
   keepsPartialTiles = true;
   tilesAreGarbage = false;
   /**
-   * If above 0, requests to add an entry wait until this many are open at the same time. They then wait another 20 ms, so that excess
+   * If above 0, each request to add an entry waits until this many are open at the same time, and then another 20 ms, so that excess
    * requests are noticed.
    */
   expectedConcurrent = 0;

@@ -45,8 +45,8 @@ export interface FakeServiceSettings {
   /** If set, the sheet's URL redirects once with these headers before the sheet is served. */
   hop: Record<string, string> | undefined;
   /**
-   * Returns the planned response to the nth redemption, or undefined for the normal response. With `lost` and `silent`, the connection
-   * breaks. With `lost`, the code is used first.
+   * Returns the planned response to the nth redemption, or undefined for the normal response. `lost` uses the code and then breaks the
+   * connection. `silent` only breaks the connection.
    */
   redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;
 }

@@ -1,5 +1,5 @@
-// Firefox for the cross-browser tests. playwright-core drives it through WebDriver BiDi, which has no virtual authenticators. This file
-// controls them through Marionette, Firefox's own protocol, on a second port.
+// Firefox for the cross-browser tests. playwright-core drives it through WebDriver BiDi, which does not support virtual authenticators.
+// This file creates them through Marionette, Firefox's own protocol, on a second port.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { firefox, type Browser, type LaunchOptions } from "playwright-core";

@@ -415,7 +415,7 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
 /** Adds pending work, and long histories of single records. */
 const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, removalId }: OriginalRecords): Promise<void> => {
   // Adds audit entries for actions that anyone can repeat: exports of a certificate, reads of a share, and calls by an assistant. Their
-  // numbers are lower than that of any change, so the audit log counts them as already read.
+  // numbers are below those of all changes, so the audit log treats them as processed.
   for (const [range, [entity, entityType, type, chain]] of (
     [
       [certId, "certificate", "evidence_pack.exported", quoteText(world.acme.chain)],

@@ -31,7 +31,6 @@ export const toLedgerResponse = async (response: Response): Promise<LedgerRespon
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
 };
 
-/** Creates a new, empty ledger object. */
 export const createLedgerObject = () => objects.getByName(crypto.randomUUID());
 
 export const createLedgerCall =

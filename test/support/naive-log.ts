@@ -57,8 +57,8 @@ const computeSubproof = (m: number, leaves: readonly Uint8Array[], complete: boo
 export const computeNaiveConsistency = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => computeSubproof(m, leaves, true);
 
 /**
- * Returns every tile of the tree with the first `size` leaves, as a map from path to bytes (tlog-tiles): MTH(D[(n*256+i) * 256^l :
- * (n*256+i+1) * 256^l]).
+ * Returns every tile of the tree with the first `size` leaves, as a map from path to bytes. In tlog-tiles, hash i of tile n at level l is
+ * MTH(D[(n*256+i) * 256^l : (n*256+i+1) * 256^l]).
  */
 export const buildNaiveTiles = (
   leaves: readonly Uint8Array[],

@@ -27,7 +27,7 @@ export const createRandomKey = (index: number): string => toBase64(sha256(`key $
 /** Returns a secret's public key in its one-line form. */
 export const deriveVkey = async (secret: string): Promise<string> => formatVkey((await openNoteSigner(secret)).key);
 
-/** Index of the tests' LOG_SEED in `createRandomKey`. */
+/** The tests' LOG_SEED is `createRandomKey(logSeedIndex)`. */
 export const logSeedIndex = 4;
 
 /** Returns a log's public key, which is derived from the tests' LOG_SEED and the log's name. */

@@ -35,14 +35,16 @@ export const issueThrough = async (
   return response.body.data;
 };
 
-/** Returns the IDs on a page of the certificate list. */
 export const listIds = (page: { readonly certs?: readonly { readonly cert_id: string }[] }): readonly string[] =>
   (page.certs ?? []).map(({ cert_id: certId }) => certId);
 
 /** Returns the token from a receipt's withdrawal link. */
 export const getToken = ({ manage_url: url }: { readonly manage_url: string }): string => url.split("#m=")[1] as string;
 
-/** Finishes a withdrawal from all of a person's certificates. The first run of the relay hands work to the other shards for the second. */
+/**
+ * Finishes a withdrawal from all of a person's certificates. The first run of the relay passes the work to the other shards, and the second
+ * run does it.
+ */
 export const finishWithdrawals = async (): Promise<void> => {
   await waitUntilSettled();
   await runOutboxRelay();

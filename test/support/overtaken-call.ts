@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { createServiceCall } from "./world.ts";
 
 /**
- * Returns a function that calls the service. Before the first batch that contains a statement that starts with `statement`, it runs
- * `overtake` once. Throws if a request makes no such batch.
+ * Returns a function that calls the service. `overtake` runs once, before the first batch after a statement that starts with `statement`
+ * was prepared. The function throws if the request makes no such batch.
  */
 export const createOvertakenCall = (statement: string, overtake: () => Promise<void>): ReturnType<typeof createServiceCall> => {
   let isPrepared = false;

@@ -42,7 +42,6 @@ export const parseCode = ({ text }: CapturedMail): string => findNewestCode([{ t
 /** Returns the newest code in the emails to an address. */
 export const findEmailCode = async (email: string): Promise<string> => findNewestCode(await listMailTo(email)) as string;
 
-/** Returns six digits that differ from the code. */
 export const createDifferentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 export const getCookie = (response: TestResponse): string => (response.headers.get("set-cookie") ?? "").split(";")[0] as string;

@@ -1,5 +1,5 @@
-// Creates certificates whose policies are not captured yet. The isolate that issues them dies after the response, so that the test decides
-// when and how often policies are captured.
+// Creates certificates whose policies are not captured yet. The isolate that issues them does no background work, so the test decides when
+// and how often policies are captured.
 import { env } from "cloudflare:workers";
 import { buildApp } from "../../workers/app.ts";
 import { capturePolicies } from "../../workers/background/policy-capture.ts";

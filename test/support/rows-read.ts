@@ -1,5 +1,5 @@
-// Counts the rows that each SQL statement reads, in D1 and in Durable Objects, for all code in this isolate. D1 reports the count only with
-// results that the service does not request, so this file observes the methods that the runtime uses to send queries.
+// Counts the rows that each SQL statement reads, in D1 and in Durable Objects, for all code in this isolate. Not every D1 method returns
+// this count, so this file observes the methods that the runtime uses to send queries.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
@@ -46,7 +46,7 @@ const observeDatabases = (record: (read: StatementRead) => void): (() => void) =
 
 type Execute = (sql: string, ...values: unknown[]) => SqlStorageCursor<Record<string, SqlStorageValue>>;
 
-/** A cursor reads a row only when the caller takes it, so every method call on the cursor records the number of rows read so far. */
+/** A cursor reads each row only when the caller requests it, so every method call on the cursor records the number of rows read so far. */
 const observeCursor = (cursor: ReturnType<Execute>, sql: string, record: (read: StatementRead) => void): ReturnType<Execute> => {
   const recordRows = (): void => record({ sql, rows: cursor.rowsRead });
   recordRows();

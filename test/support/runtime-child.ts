@@ -9,7 +9,7 @@ import { testVars, worldSecret } from "./local-vars.ts";
 const [stateDir, bundleDir] = process.argv.slice(2);
 if (stateDir === undefined || bundleDir === undefined) throw new Error("usage: runtime-child <state folder> <bundle folder>");
 const seed = (db: D1Like): Promise<void> => seedDemo(db, createDemoWorld(worldSecret), Date.now());
-if (!existsSync(join(stateDir, "v3"))) await prepareDatabases({ stateDir, seed }); // a restart finds them prepared
+if (!existsSync(join(stateDir, "v3"))) await prepareDatabases({ stateDir, seed }); // after a restart, they already exist
 const { INTAKE_WAIT_MS } = process.env;
 const vars = INTAKE_WAIT_MS === undefined ? testVars : { ...testVars, INTAKE_WAIT_MS };
 const runtime = await startPreparedRuntime({ port: 0, stateDir, bundleDir, vars });

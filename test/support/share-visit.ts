@@ -144,7 +144,7 @@ export const letTimersRun = async ({ context }: Pick<ShareVisit, "context">): Pr
  * meant for the page below. Needs a context with an installed clock.
  */
 export const waitUntilClickable = async (page: Page): Promise<void> => {
-  await page.waitForLoadState(); // by then the script has recorded when the window opened
-  await page.waitForTimeout(100); // by then it has recorded when the window got the focus
+  await page.waitForLoadState(); // the script has now recorded when the window opened
+  await page.waitForTimeout(100); // it has now recorded when the window got the focus
   await page.clock.runFor(500);
 };

@@ -52,7 +52,6 @@ export const signInPerson = async (
   return signed;
 };
 
-/** Returns a random PKCE verifier with 43 characters. */
 export const createVerifier = (): string => sha256Hex(crypto.randomUUID()).slice(0, 43);
 
 export const buildDecision = (verifier: string, change: object = {}, business: DemoBusiness = world.acme) => ({

@@ -64,7 +64,7 @@ export const createStubWeb = (): StubWeb => {
       if (page === undefined) return createHtmlResponse("<h1>Not found</h1>", { status: 404 });
       const response = typeof page === "string" ? createHtmlResponse(page) : await rejectOnAbort(signal, page());
       const location = response.headers.get("location");
-      // Follows a redirect unless the caller handles redirects itself, as the runtime does.
+      // Follows redirects, as the runtime does by default.
       return location !== null && request.redirect === "follow" ? open(new URL(location, address).href) : response;
     };
     return open(request.url);

@@ -84,7 +84,6 @@ export const startWithdrawal = async (certId: string, email: string): Promise<Wi
   return { code: code as string, cookie: getCookies(response) };
 };
 
-/** Returns six digits that differ from the code. */
 export const createDifferentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 export const withdrawCertificate = async (certificate: IssuedCertificate, scope?: string): Promise<TestResponse> => {

@@ -87,7 +87,7 @@ afterEach(({ task }) => {
   if (task.result?.state === "fail") show();
 });
 
-// Otherwise, background work that continues after the file has ended would write to the next file's databases.
+// Waits for background work, which would otherwise write to the next file's databases.
 afterAll(waitUntilSettled, 70_000);
 vi.useRealTimers(); // the previous file may have left fake timers installed
 await clearObjects();

@@ -34,7 +34,6 @@ const toTestResponse = async (response: Response): Promise<TestResponse> => {
 
 export type Call = (path: string, init?: RequestInit) => Promise<TestResponse>;
 
-/** Sends a request to the Worker. */
 export const call: Call = async (path, init = {}) =>
   toTestResponse(await exports.default.fetch(new Request(`http://svc.test${path}`, init)));
 
