@@ -1,9 +1,9 @@
-// Masks field values for public pages, so that people can recognize their own data but others learn as little as possible. A mask also
-// hides the length of the value.
+// Masks field values for public pages. People can recognize their own data, and others learn as little as possible. A mask also hides the
+// length of the value.
 
 /**
- * Returns the first code point, not the first grapheme. Graphemes depend on the Unicode version, and every verifier must compute the same
- * mask.
+ * Returns the first code point, not the first grapheme, because graphemes depend on the Unicode version and every verifier must compute the
+ * same mask.
  */
 const getFirstCharacter = (text: string): string => [...text.trim()][0] ?? "";
 

@@ -1,6 +1,5 @@
-// The synchronous crypto functions that core/hash.ts and core/block-cipher.ts use. Both workerd (nodejs_compat) and Node provide them.
-// These declarations and platform.d.ts are the only platform types in core, so using any other part of the platform in core is a compile
-// error.
+// The synchronous crypto functions that core/hash.ts and core/block-cipher.ts use. Both workerd (nodejs_compat) and Node provide them. Core
+// has no platform types except these declarations and platform.d.ts, so using any other part of the platform in core is a compile error.
 declare module "node:crypto" {
   interface Hash {
     update(data: Uint8Array): Hash;

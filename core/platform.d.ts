@@ -1,4 +1,4 @@
-// The web platform globals without side effects that core may use.
+// The globals of the web platform that core may use. None of them has side effects.
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
   encodeInto(text: string, into: Uint8Array): { readonly written: number };

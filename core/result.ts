@@ -1,4 +1,4 @@
-// The result of a decision: a value or a refusal. Refusals are values, not exceptions. Every caller must therefore handle them, and invalid
+// The result of a decision: a value or a refusal. Refusals are values, not exceptions, so that every caller must handle them and invalid
 // input is never mistaken for an internal fault.
 import type { RefusalCode } from "./refusals.ts";
 
@@ -30,10 +30,7 @@ export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ 
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 
-/**
- * Returns an error handler. If a database error corresponds to a refusal, such as an exceeded limit, the handler returns that refusal. It
- * rethrows every other error.
- */
+/** Returns an error handler that turns certain database errors, such as an exceeded limit, into refusals. It rethrows every other error. */
 export const refuseWhen =
   <C extends RefusalCode>(isRefusal: (error: unknown) => boolean, code: C) =>
   (error: unknown): Refusal<C> => {

@@ -11,7 +11,7 @@ export const faultModes = ["hang", "reset", "slow", "lose_answer"] as const;
 export type FaultMode = (typeof faultModes)[number];
 
 /**
- * The delay of `slow`. By default, a submission stops waiting for its database sooner than this (`INTAKE_WAIT_MS`). Other requests wait for
- * the response.
+ * The delay of `slow`. It is longer than a submission waits for its database by default (`INTAKE_WAIT_MS`). Other requests wait for the
+ * response.
  */
 export const slowAnswerMs = 1_500;

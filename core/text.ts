@@ -1,14 +1,14 @@
-// Validates text before it is sealed in a record. Refuses text with invisible characters, or with characters that reorder the line around
-// them, because they could make one name look like another. In form fields, each refused character becomes U+FFFD instead, so that one
-// wrong character does not cost a person their certificate.
+// Validates text before it is sealed in a record. Refuses text with invisible characters, or with characters that change the order of the
+// line, because they could make one name look like another. In form fields, each refused character becomes U+FFFD instead, so that one
+// wrong character does not prevent the certificate from being issued.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;
 
 /**
- * Trims Unicode White_Space from both ends. U+FEFF is not white space: it stays, and is then refused as invisible. The function checks one
- * character at a time, because the pattern `\s+$` tries again from every space in a long run of spaces. That takes more than 45 seconds for
- * a body of 256 KiB.
+ * Trims Unicode White_Space from both ends. Keeps U+FEFF, which is not white space, so that validation refuses it as invisible. Checks one
+ * character at a time, because the pattern `\s+$` restarts at every space in a long run of spaces, which takes more than 45 seconds for a
+ * body of 256 KiB.
  */
 export const trimWhiteSpace = (text: string): string => {
   let start = 0;
@@ -47,7 +47,7 @@ export const validateLine = (text: string): string | null => {
   return null;
 };
 
-// Matches the characters that `validateLine` refuses, one at a time. The last two alternatives match joiners without characters to join.
+// Matches each character that `validateLine` refuses. The last two alternatives match a joiner that has no character on one side.
 const refusedCharacters =
   /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}]|[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--[\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]]|(?<=^|[\p{White_Space}\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?=$|\p{White_Space})/gv;
 const replacement = "\ufffd";
@@ -79,8 +79,8 @@ export const parseName = (text: string, maxLength: number): Result<string, "inva
 };
 
 /**
- * Validates disclosures, which are kept byte for byte with line breaks and tabs. Refuses only control characters, direction overrides, and
- * text without a visible character. Returns the rule that the text breaks, or null.
+ * Validates disclosures, which may contain line breaks and tabs, and are stored byte for byte. Refuses only control characters, direction
+ * overrides, and text without a visible character. Returns the rule that the text breaks, or null.
  */
 export const validateMultilineText = (text: string): string | null => {
   if (controlExceptLineBreakPattern.test(text)) return "must not contain control characters other than tabs and line breaks";

@@ -1,5 +1,5 @@
-// Instants and durations. An Instant is milliseconds since 1970-01-01T00:00:00Z. Text forms (ISO 8601 in UTC, always with milliseconds) are
-// used only where data enters or leaves the service.
+// Instants and durations. An Instant is the number of milliseconds since 1970-01-01T00:00:00Z. Text forms (ISO 8601 in UTC, always with
+// milliseconds) are used only where data enters or leaves the service.
 
 export type Instant = number;
 export type Clock = () => Instant;
@@ -17,5 +17,5 @@ export const toIsoOrNull = (instant: Instant | null): string | null => (instant 
 /** Returns the number of the UTC day, counted from 1970-01-01. */
 export const toDayNumber = (instant: Instant): number => Math.floor(instant / dayMs);
 
-/** Returns the number of seconds until the UTC day ends. Daily limits use it as Retry-After. */
+/** Returns the number of seconds until the UTC day ends, which is the Retry-After of daily limits. */
 export const getSecondsUntilTomorrow = (now: Instant): number => dayMs / secondMs - (Math.floor(now / secondMs) % (dayMs / secondMs));

@@ -32,7 +32,7 @@ export const parseSpki = (spki: Uint8Array): SpkiKey | null => {
   return oid === ecPublicKeyOid && curve !== undefined ? { kind: "ecdsa", curve: curve.name, size: curve.size } : null;
 };
 
-/** Verifies a signature. Returns false for an invalid signature, and for a malformed key or signature. */
+/** Verifies a signature. Returns false if the signature is invalid, or if the key or the signature is malformed. */
 export const isSignedBy = async (
   subtle: SignatureCrypto,
   spki: Uint8Array,
@@ -58,7 +58,7 @@ export const encodeP256Spki = (x: Uint8Array, y: Uint8Array): Bytes =>
   encodeDer(
     derTags.sequence,
     encodeDer(derTags.sequence, encodeOid(ecPublicKeyOid), encodeOid(p256Oid)),
-    encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // no unused bits; the byte 4 marks an uncompressed point
+    encodeDer(derTags.bitString, new Uint8Array([0, 4]), x, y), // the byte 0 means no unused bits; the byte 4 marks an uncompressed point
   );
 
 /** Returns the 32 bytes of an Ed25519 public key, or null for any other key. */

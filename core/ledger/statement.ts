@@ -15,14 +15,13 @@ export type AnchoredEventType =
 export interface AnchorSubject {
   readonly event: AnchoredEventType;
   readonly entityId: string;
-  /** The entity's fingerprint. Statements about later events of the entity contain the same fingerprint. */
+  /** The entity's fingerprint. Statements about later events contain it too. */
   readonly fingerprint: string;
   readonly originDomain: string;
   /** The time of the event. For an issuance, this is the timestamp in the fingerprint. */
   readonly at: Instant;
   /**
-   * The SHA-256 of the signed receipt as hex. It is set only for a withdrawal of consent for individual recipients. The receipt lists these
-   * recipients.
+   * The SHA-256, as hex, of the signed receipt that lists the recipients. Set only for a withdrawal of consent for individual recipients.
    */
   readonly receiptHash?: string;
 }
@@ -52,7 +51,7 @@ export interface CheckpointSubject {
   /** The tree of chain heads that the checkpoint covers: its root in hex, and its size as a decimal string. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** The start of the 15-minute interval. It makes the statements of two intervals differ even if the log has not changed. */
+  /** The start of the 15-minute interval. Because of it, the statements of two intervals differ even if the log has not changed. */
   readonly at: Instant;
 }
 

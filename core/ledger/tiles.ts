@@ -7,7 +7,10 @@ export const tileWidth = 256;
 const tileHeight = 8; // 2^8 = 256, so each hash of the next level covers one full tile
 const maxTileLevel = 63;
 
-/** The location of a tile. `level` counts from the leaves, or is `entries` for the entries themselves. A full tile has a width of 256. */
+/**
+ * The location of a tile. `level` is 0 for the leaves and increases toward the root, or `entries` for the entries themselves. A full tile
+ * has a width of 256.
+ */
 export interface TileLocation {
   readonly level: number | "entries";
   readonly n: bigint;
@@ -45,7 +48,7 @@ export const getTileWidth = (level: number | "entries", n: bigint, size: bigint)
   return width <= 0n ? 0 : width >= BigInt(tileWidth) ? tileWidth : Number(width);
 };
 
-/** Returns the first `width` hashes of a tile. Tiles only grow at the end, so the reader can cut a wider tile to `width`. */
+/** Returns the first `width` hashes of a tile. The returned array may contain more. */
 export type TileReader = (level: number, n: bigint, width: number) => Uint8Array;
 
 const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);
@@ -66,9 +69,9 @@ export const computeTileRoot = (tile: Uint8Array): Uint8Array | null =>
   tile.length === tileWidth * hashLength ? computePerfectRoot(Array.from({ length: tileWidth }, (_, at) => getHashAt(tile, at))) : null;
 
 /**
- * Creates a reader of the nodes of a tree with `size` leaves. It reads each tile at the width that the tile has in that tree. It caches
- * tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them. The
- * reader throws RangeError if the tile of a node is too short.
+ * Creates a reader of the nodes of a tree with `size` leaves. It reads each tile with the width that the tile has in a tree of that size.
+ * It caches tiles and nodes, because one proof hashes up to 255 nodes of its leaf's tile, and the proofs of neighboring leaves share almost
+ * all of them. The reader throws RangeError if a tile is too short.
  */
 export const createTileNodeReader = (size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();
@@ -109,7 +112,7 @@ export const buildConsistencyProofFromTiles = (oldSize: bigint, newSize: bigint,
 
 /**
  * Lists the tiles that `build` reads in a tree with `size` leaves, without duplicates, so that the caller can fetch them first. Which nodes
- * a proof needs does not depend on their hashes, so `build` runs here with zeros in place of nodes.
+ * a proof needs does not depend on their values, so this function calls `build` with zeros in place of the nodes.
  */
 export const listTilesRead = (size: bigint, build: (read: NodeReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();

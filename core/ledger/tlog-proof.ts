@@ -16,11 +16,11 @@ const proofHeader = "c2sp.org/tlog-proof@v1";
 
 export interface TlogProof {
   readonly index: bigint;
-  /** The sibling hashes from the leaf up to the child of the root. */
+  /** The audit path from the leaf to the root: the sibling hashes, lowest first. */
   readonly hashes: readonly Uint8Array[];
   /** The signed checkpoint, unchanged. */
   readonly checkpoint: string;
-  /** Data that the creator of the proof added. It is not authenticated. */
+  /** Data that the creator of the proof added. No signature covers it. */
   readonly extra?: Uint8Array;
 }
 
@@ -61,7 +61,7 @@ export const parseTlogProof = (text: string): TlogProof | null => {
 
 export type InclusionFault = "index_outside_tree" | "proof_length" | "root_mismatch";
 
-/** Returns the fault in an inclusion proof, or null if the proof leads from the leaf hash to the checkpoint's root. */
+/** Returns null if the proof leads from the leaf hash to the checkpoint's root, and otherwise the fault. */
 export const findInclusionFault = (
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },
   head: Pick<Checkpoint, "size" | "root">,

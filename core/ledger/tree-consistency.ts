@@ -1,5 +1,5 @@
-// Uses a log's tiles to check whether one of the log's trees extends an earlier one. An honest log can serve wrong tiles, so `forked` is
-// reported only if the tiles prove that they belong to the tree that the log signed.
+// Uses a log's tiles to check whether one of the log's trees extends an earlier one. Even an honest log can serve wrong tiles by mistake.
+// `forked` is therefore reported only if the tiles provably belong to the tree that the log signed.
 import { areBytesEqual } from "../bytes.ts";
 import { buildConsistencyProof, isConsistent, computeRoot, type NodeReader, type TreeHead } from "./merkle.ts";
 import { createTileNodeReader, listTilesRead, type TileReader, type TileLocation } from "./tiles.ts";
@@ -9,13 +9,16 @@ const buildConsistencyEvidence = (olderSize: bigint, newerSize: bigint, nodes: N
   proof: buildConsistencyProof(olderSize, newerSize, nodes),
 });
 
-/** Lists the tiles of the newer tree that `checkTreeConsistency` reads. */
+/** Lists the tiles of the newer tree that `checkTreeConsistency` will read. */
 export const listConsistencyTiles = (olderSize: bigint, newerSize: bigint): TileLocation[] =>
   olderSize === newerSize || olderSize === 0n
     ? []
     : listTilesRead(newerSize, (nodes) => buildConsistencyEvidence(olderSize, newerSize, nodes));
 
-/** `forked`: the newer tree does not start with the older tree. `unproven`: the tiles do not belong to the newer tree. */
+/**
+ * Checks whether the newer tree extends the older tree. `forked`: it does not start with the older tree. `unproven`: the tiles do not
+ * belong to the newer tree.
+ */
 export const checkTreeConsistency = (older: TreeHead, newer: TreeHead, read: TileReader): "continues" | "forked" | "unproven" => {
   if (older.size === 0n) return "continues";
   if (older.size === newer.size) return areBytesEqual(older.root, newer.root) ? "continues" : "forked";

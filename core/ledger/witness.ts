@@ -18,7 +18,9 @@ const maxProofLines = 63;
 export const formatAddCheckpointRequest = ({ oldSize, proof, checkpoint }: AddCheckpointRequest): string =>
   `${[`old ${oldSize}`, ...proof.map(toBase64)].join("\n")}\n\n${checkpoint}`;
 
-/** Parses a request. Returns null if a line before the empty line is malformed. The checkpoint after the empty line is not checked. */
+/**
+ * Parses a request. Returns null if a line before the empty line is malformed. Does not check the checkpoint, which follows the empty line.
+ */
 export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | null => {
   const blank = text.indexOf("\n\n");
   const [first = "", ...lines] = text.slice(0, Math.max(0, blank)).split("\n");
@@ -31,8 +33,8 @@ export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | 
 export const sizeMediaType = "text/x.tlog.size";
 
 /**
- * Parses the response of a witness whose newest cosigned checkpoint does not have the size `oldSize`. Returns the size of that checkpoint,
- * or null if the response is malformed.
+ * Parses the response of a witness if `oldSize` in the request was wrong. Returns the size of the newest checkpoint that the witness has
+ * cosigned, or null if the response is malformed.
  */
 export const parseWitnessedSize = (mediaType: string, body: string): bigint | null =>
   mediaType === sizeMediaType && body.endsWith("\n") ? parseCount(body.slice(0, -1)) : null;
@@ -47,7 +49,7 @@ export interface Cosignature {
 
 export type CosignatureVerdict = Verdict<{ cosignatures: readonly Cosignature[] }, "answer_malformed" | NoteFault>;
 
-/** Verifies the cosignatures on `note` in a witness's response. Ignores lines by keys that are not pinned. */
+/** Verifies the cosignatures on `note` in a witness's response. Ignores lines by keys that are not in `witnesses`. */
 export const verifyCosignatures = async (
   crypto: NoteCrypto,
   note: string,
@@ -62,6 +64,6 @@ export const verifyCosignatures = async (
   if (!verdict.ok) return verdict;
   const isKnown = cosigned.signatures.map(({ name, keyId }) => keys.some((key) => key.name === name && key.keyId === keyId));
   const lines = response.split("\n").filter((_, at) => isKnown[at]);
-  // `verifyNote` returns one signature for each line by a key in `keys`, in the order of the lines.
+  // The signatures are in the order of `lines`, because `verifyNote` returns one signature for each line by a key in `keys`.
   return { ok: true, cosignatures: verdict.signatures.map(({ key, time }, at) => ({ key, time: time ?? 0n, line: `${lines[at]}\n` })) };
 };

@@ -1,5 +1,5 @@
-// Composes an email from its content. Each address must be one mailbox, and the subject must be one printable line. This prevents injected
-// headers and recipients.
+// Composes an email from its content. To prevent injected headers and recipients, each address must be one mailbox, and the subject must be
+// one printable line.
 import { isEmailAddress } from "../email-address.ts";
 import { renderHtmlBody } from "./html-body.ts";
 import type { MailContent, OutgoingMail } from "./message.ts";

@@ -19,7 +19,7 @@ export const formatMinute = (language: Language, at: Instant): string => {
 
 const maxListedNames = 20;
 
-/** Lists at most 20 names. `describeRest` returns the text for the number of names that were left out. */
+/** Lists at most 20 names. For the rest, `describeRest` returns a text that says how many there are. */
 export const formatNames = (names: readonly string[], describeRest: (count: number) => string): readonly string[] => [
   ...names.slice(0, maxListedNames).map(toPlainName),
   ...(names.length > maxListedNames ? [describeRest(names.length - maxListedNames)] : []),

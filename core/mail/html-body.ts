@@ -12,8 +12,8 @@ const bottomRule = "border-bottom:1px solid rgb(225,229,234)";
 const buttonFill = "background-color:rgb(29,79,194)";
 
 /**
- * The style for email programs that support media queries. Other programs show dark text on a white background, which some of them invert,
- * and show each value beside its label.
+ * The style for email programs that support media queries. Other programs show dark text on a white background, although some invert these
+ * colors, and show each value beside its label.
  */
 const mediaStyle = [
   ":root{color-scheme:light dark;supported-color-schemes:light dark}",
@@ -24,7 +24,7 @@ const mediaStyle = [
   ".rule{border-color:rgb(43,48,56)!important}",
   ".button{background-color:rgb(53,99,216)!important}",
   "}",
-  // On a narrow screen, each value is below its label. The markup sets the table roles, because `display:block` removes the implicit ones.
+  // On a narrow screen, each value is below its label. `display:block` removes the implicit roles of a table, so the markup sets them.
   "@media (max-width:380px){",
   ".label,.value{display:block!important;width:auto!important}",
   ".label{padding:10px 0 0!important;border-bottom:0!important}",
@@ -60,8 +60,8 @@ const renderFacts = (facts: readonly MailFact[]): string =>
 const renderCode = (code: string): string =>
   `<table role="presentation" ${tableAttributes} style="margin:0 0 24px"><tr><td class="sunken ink" translate="no" style="padding:16px 24px;border-radius:10px;${sunken};${ink};${monospace};font-size:32px;line-height:1.25;font-weight:700;letter-spacing:6px">${escapeHtml(code)}</td></tr></table>`;
 
-// The cell has the color and, in Outlook, the padding around the text. In other programs, the link has the padding, so that the entire
-// button can be clicked.
+// The table cell has the background color. The padding is on the link, so that the entire button can be clicked, except in Outlook, where
+// it is on the cell.
 const renderAction = ({ label, link, hint }: Extract<MailLine, { kind: "action" }>): string =>
   [
     `<table role="presentation" ${tableAttributes}><tr><td class="button" style="border-radius:6px;${buttonFill};mso-padding-alt:12px 20px"><a href="${escapeHtml(link)}" style="display:inline-block;padding:12px 20px;border-radius:6px;${font};color:rgb(255,255,255);font-size:16px;line-height:1.5;font-weight:600;text-decoration:none">${escapeHtml(label)}</a></td></tr></table>`,

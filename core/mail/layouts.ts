@@ -1,5 +1,5 @@
-// Arranges the content of each email, in the same order for every language: the result, the details and one action. The footer says what to
-// do if something is wrong and why the recipient gets the email.
+// Arranges the content of each email. The order is the same in every language: the result, the details and one action. The footer says what
+// to do if something is wrong and why the recipient gets the email.
 import { capitalize, locales, type Language } from "../language.ts";
 import type { FieldGroup } from "../shares/fields.ts";
 import { formatFieldGroups } from "../shares/labels.ts";
@@ -41,7 +41,7 @@ const action = ({ action: label, hint }: { readonly action: string; readonly hin
   hint,
 });
 
-/** The functions and values that layouts use, for the language of the email. */
+/** The functions and values that layouts use. They depend on the language of the email. */
 const createLayoutTools = ({ language, messages, appUrl, supportEmail }: LayoutContext) => {
   const { facts: labels, byEndOf, moreRecipients, reasons } = messages;
   const formatDay = (at: Instant): string => formatDate(language, at);

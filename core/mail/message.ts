@@ -14,7 +14,7 @@ export interface OutgoingMail {
 
 /**
  * The result of sending. `later`: sending failed or its result is unknown, so the email will be sent again. The other results are final:
- * the provider accepted the email, the provider refused it, or the address needs SMTPUTF8, which the provider does not support.
+ * the provider accepted the email, the provider refused it, or the address needs SMTPUTF8 and the provider does not support that.
  */
 export type MailOutcome = "accepted" | "refused" | "unsupported_address" | "later";
 
@@ -37,7 +37,7 @@ export type MailSpan = string | { readonly strong: string };
 /** Text in which some parts are emphasized. */
 export type MailText = readonly MailSpan[];
 
-/** One row of the table in a `facts` line. If it has several values, each is on its own line. */
+/** One row of the table in a `facts` line. Each of several values is on a separate line. */
 export interface MailFact {
   readonly label: string;
   readonly values: readonly string[];
@@ -59,7 +59,7 @@ export type MailLine =
 export interface MailContent {
   /** The subject, which is also the heading of the HTML body. */
   readonly subject: string;
-  /** The lines of the email. The first one is a paragraph, which inboxes show after the subject. */
+  /** The lines of the email. The first one is a paragraph, which inboxes show as a preview after the subject. */
   readonly lines: readonly MailLine[];
   /** The lines below a horizontal rule: what to do if something is wrong, and why the recipient gets the email. */
   readonly footer: readonly MailLine[];

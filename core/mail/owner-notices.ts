@@ -1,5 +1,5 @@
-// Notices to the owners of a business. Other people can cause many of them, so owners do not get an email for each one. The first notice of
-// a kind is emailed immediately. Later ones wait and are reported together in one email, which says how many there are.
+// Notices to the owners of a business. Other people can cause many notices, so owners do not get an email for each one. The first notice of
+// a kind is emailed immediately. Later ones wait and are combined in one email, which says how many there are.
 import type { Instant } from "../time.ts";
 import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 
@@ -19,7 +19,7 @@ export interface WaitingNotices {
   readonly notices: number;
   /**
    * The sealed details of the oldest waiting notice. Null if they were not stored: while several notices wait, only the details of the
-   * first and the last are stored.
+   * first and the last one are stored.
    */
   readonly firstSealed: string | null;
   /** The number of records that these notices are about. */
@@ -38,8 +38,8 @@ export interface WaitingNotices {
 export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: "digest"; readonly data: MailData["owner_digest"] };
 
 /**
- * Decides what to email at `dueAt`. If the oldest notice did not have to wait, it is emailed alone, even if others have arrived since,
- * because an email about a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
+ * Decides what to email at `dueAt`. If the oldest notice did not have to wait for an earlier email, it is emailed alone, even if others
+ * have arrived since. Such an email contains more details than a digest. `spacingMs` is the minimum time between two emails.
  */
 export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {
   const { kind, notices, firstSealed, records, earliestCeaseBy, dueAt, sentAt } = waiting;

@@ -1,5 +1,4 @@
-// Renders a template in a language. This is separate from templates.ts, so that storage can import templates.ts without the message
-// catalogs.
+// Renders a template in a language. In a separate file, so that storage can import templates.ts without the text in all languages.
 import { en, type MailMessages } from "./i18n/en.ts";
 import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";

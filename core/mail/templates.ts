@@ -1,6 +1,6 @@
-// The email templates: the data that each one needs, and how long sending is retried. To add a template, declare it in `MailData` and
-// `mailLifetimeMs`, arrange its content in layouts.ts, and write its text in every file in i18n/. Text that a business or a person chose
-// never appears in a subject.
+// The email templates: the data of each template, and how long sending is retried. To add a template, declare it in `MailData` and
+// `mailLifetimeMs`, arrange its content in layouts.ts, and write its text in every file in i18n/. Subjects never contain text that a
+// business or a person chose.
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, minuteMs, type Instant } from "../time.ts";
 
@@ -29,7 +29,7 @@ interface SignInMailData {
 
 /**
  * The templates of notices to owners. After the first email of a kind, owners get at most one per hour. Notices that arrive in the meantime
- * wait for a digest.
+ * are combined in a digest.
  */
 export type OwnerNoticeKind =
   | "withdrawal_owner_notice"
@@ -79,7 +79,9 @@ export interface MailData {
     readonly contact: string | null;
     readonly mailingAddress: string | null;
   };
-  /** Sent to the person after they withdraw everything in their account, from one business or from all businesses (`business` is null). */
+  /**
+   * Sent to the person after they withdraw everything in their account from one business, or from all businesses (`business` is then null).
+   */
   readonly account_withdrawal_confirmation: {
     readonly business: {
       readonly id: string;
@@ -103,8 +105,8 @@ export interface MailData {
   };
   readonly share_expiring: ShareMailData & { readonly renewUrl: string; readonly stopUrl: string };
   /**
-   * Sent to the person whose share was revoked. `by` is `address_owner` if the share contains another person's email address and that
-   * person revoked it.
+   * Sent to the person whose share was revoked. `by` is `address_owner` if the share contained another person's email address and that
+   * other person revoked it.
    */
   readonly share_stopped: RevokedShareMailData & {
     readonly by: "person" | "address_owner";
@@ -140,8 +142,8 @@ export interface MailData {
   /** Sent to the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
   /**
-   * Sent to the owners of a business after the operator replaced the signing secret of an endpoint. Until `until`, deliveries are signed
-   * with both secrets.
+   * Sent to the owners of a business after the operator replaced the signing secret of an endpoint. Deliveries are signed with both secrets
+   * until `until`.
    */
   readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };
   /** Sent to the owners of a business whose public client is near its daily limit of submissions without an API key. */
@@ -149,7 +151,7 @@ export interface MailData {
   /** Sent to the owners of a business. Combines several notices of one kind (owner-notices.ts). */
   readonly owner_digest: {
     readonly kind: OwnerNoticeKind;
-    /** The number of records that the notices are about; at least 2. */
+    /** The number of records in all combined notices; at least 2. */
     readonly count: number;
     /** When the owners got the previous email of this kind. */
     readonly since: Instant;
@@ -162,7 +164,7 @@ export type MailTemplate = keyof MailData;
 /** A template with its data. */
 export type TemplatedMail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
 
-/** How long sending is retried. Codes are not sent after they have expired. */
+/** How long sending is retried. Codes are not sent after they expire. */
 export const mailLifetimeMs: Readonly<Record<MailTemplate, number>> = {
   login_code: 10 * minuteMs,
   passkey_added: 3 * dayMs,

@@ -1,5 +1,5 @@
-// Finds a site's privacy policy and terms among the links on a page. First come links whose rel attribute declares a policy (RFC 6903),
-// then links whose text names one, and then links whose path names one. If there are none, common paths are tried.
+// Finds a site's privacy policy and terms among the links on a page. Links whose rel attribute declares a policy (RFC 6903) come first,
+// followed by links whose text names a policy, and then links whose path names one. If there are none, common paths are tried.
 import type { PolicyKind } from "./snapshot.ts";
 
 export interface PageLink {
@@ -13,7 +13,7 @@ export interface PageLink {
 const linkRelations: Readonly<Record<PolicyKind, string>> = { privacy: "privacy-policy", terms: "terms-of-service" };
 
 // The phrases that name a policy, in the form that `foldText` returns. They are in English, Spanish, French, German, Portuguese, Italian
-// and Dutch, and include compounds without spaces, which appear in URLs.
+// and Dutch. Some are compounds without spaces, as they appear in URLs.
 const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy policy", "privacy policies", "privacy notice", "privacy statement", "privacypolicy", "privacynotice", "privacystatement"],
@@ -44,8 +44,8 @@ const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
 };
 
 /**
- * Words that name a policy only on their own: as an entire link text or path segment, or as one of the parts that "and" joins. "Privacy &
- * Terms" counts, but "Privacy settings" does not.
+ * Words that name a policy only on their own: as an entire link text or path segment, or as one of the parts that a conjunction joins.
+ * "Privacy & Terms" counts, but "Privacy settings" does not.
  */
 const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
@@ -63,10 +63,10 @@ const wellKnownPaths: Readonly<Record<PolicyKind, readonly string[]>> = {
   terms: ["/terms", "/terms-of-service", "/legal/terms", "/policies/terms-of-service"],
 };
 
-const maxLinkTextLength = 120; // longer texts are sentences about a policy, not links to one
+const maxLinkTextLength = 120; // longer text is a sentence about a policy, not a link to one
 const maxCandidates = 3;
 
-/** Converts text to lowercase, removes accents, and replaces separators with ` & ` and other punctuation with single spaces. */
+/** Converts text to lowercase, removes accents, replaces separators with ` & `, and replaces other punctuation with single spaces. */
 const foldText = (text: string): string =>
   text
     .normalize("NFD")
@@ -110,9 +110,9 @@ const rankLink = (kind: PolicyKind, link: PageLink): number | null => {
 };
 
 /**
- * Returns up to three URLs that may serve the policy, best first, without duplicates. Among equally good links, the one with the shorter
- * text comes first ("Privacy Policy" before "How to write a privacy policy"), and then the one that comes earlier on the page. Skips links
- * to hosts that `isWithin` does not accept.
+ * Returns up to three URLs that may serve the policy, best first, without duplicates. Among equally good links, shorter text comes first
+ * ("Privacy Policy" before "How to write a privacy policy"). Links with text of the same length stay in page order. Skips links to hosts
+ * that `isWithin` does not accept.
  */
 export const findPolicyCandidates = (
   kind: PolicyKind,
@@ -133,11 +133,11 @@ export const findPolicyCandidates = (
 export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
   wellKnownPaths[kind].map((path) => origin + path);
 
-const inspectedLength = 1_000; // enough for the title, navigation and heading; almost every page mentions terms farther down
+const inspectedLength = 1_000; // enough for the title, navigation and heading; farther down, almost every page mentions terms
 
 /**
- * Returns whether the start of a page at a common URL mentions the policy. The check is needed because many sites return a page for every
- * URL.
+ * Returns whether the start of a page at a common URL mentions the policy. Many sites return a page for every URL, so a page at such a URL
+ * is not necessarily a policy.
  */
 export const looksLikePolicy = (kind: PolicyKind, text: string): boolean => {
   const plain = foldText(text.slice(0, inspectedLength));

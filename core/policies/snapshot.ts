@@ -7,7 +7,7 @@ import { minuteMs, toIso, type Instant } from "../time.ts";
 export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
-/** How long new certificates of the same page or origin share one capture, in milliseconds. */
+/** How long new certificates of the same page or origin use the same capture, in milliseconds. */
 export const captureReuseMs = 15 * minuteMs;
 
 export interface PolicyText {

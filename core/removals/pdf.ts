@@ -1,5 +1,5 @@
-// Writes a text as a PDF file (ISO 32000-1). The same text always produces the same bytes: dates come from the text, nothing is random, and
-// the fonts are standard fonts, which every reader has.
+// Writes text as a PDF file (ISO 32000-1). The same text always produces the same bytes: dates come from the text, nothing is random, and
+// the fonts are standard fonts, which every PDF reader has.
 import { encodeUtf8 } from "../bytes.ts";
 import { toIso, type Instant } from "../time.ts";
 import type { DocumentContent } from "./affidavit.ts";
@@ -12,7 +12,7 @@ const paragraphGap = 10;
 interface PlacedLine {
   readonly text: string;
   readonly style: typeof bodyStyle;
-  /** Height of the baseline above the bottom of the page, in points. */
+  /** The height of the baseline above the bottom of the page, in points. */
   readonly y: number;
 }
 
@@ -55,7 +55,7 @@ const fitsLine = (line: string): boolean => {
 const escapeNonAscii = (text: string): string =>
   text.replaceAll(/[^\x20-\x7e]/gu, (letter) => `\\u{${(letter.codePointAt(0) as number).toString(16)}}`);
 
-/** Breaks lines at spaces. Splits words that are longer than a line. */
+/** Breaks text into lines at spaces. Splits words that are longer than a line. */
 const wrapLines = (text: string): readonly string[] => {
   const lines: string[] = [];
   let line = "";
@@ -127,7 +127,7 @@ const formatFile = (objects: readonly string[], trailer: string): string => {
 export const writePdf = (content: DocumentContent): Uint8Array<ArrayBuffer> => {
   const date = formatPdfDate(content.issuedAt);
   const pages = layOutPages(content);
-  const firstPage = 6; // the number of the first page's object; each page's object is followed by the object with its content
+  const firstPage = 6; // the number of the first page's object; each page is followed by its content
   const pageReferences = pages.map((_, index) => `${firstPage + 2 * index} 0 R`);
   const resources = "<< /Font << /Body 4 0 R /Title 5 0 R >> >>";
   const objects = [

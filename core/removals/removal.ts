@@ -1,5 +1,5 @@
-// A removal request: a person authorizes us to ask data brokers to delete the person's data. The list of brokers is fixed, so that a
-// request cannot be used to send messages to anyone else.
+// A removal request: a person authorizes us to ask data brokers to delete the person's data. The list of brokers is fixed, so that nobody
+// can use a request to send messages to anyone else.
 import type { ConsumerId, RemovalId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, type Instant } from "../time.ts";
@@ -75,8 +75,8 @@ export interface RemovalUpdate {
 }
 
 /**
- * Applies an operator's status updates. A final status never changes, and the removal is final once all its targets are final. Refuses an
- * update without targets, unknown targets, and a removal that is already final.
+ * Applies an operator's status updates. A final status never changes. Once the statuses of all targets are final, the removal is final too.
+ * Refuses an update without targets, unknown targets, and a removal that is already final.
  */
 export const applyRemovalProgress = (
   removal: Removal,

@@ -1,5 +1,5 @@
 // The shards in which a business issues certificates. The first one is the shard of the business's account. When the current shard is full,
-// the business issues its certificates in another one.
+// the business starts to issue in another one.
 import { shardOfId, type BusinessId, type ShardId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 

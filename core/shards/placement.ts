@@ -1,10 +1,8 @@
-// Decides when a shard is full, in which shard a new account is created, and in which shard a business issues certificates when its own
+// Decides when a shard is full, in which shard a new account is created, and in which shard a business issues certificates when its current
 // shard is full. Accounts never move, so a new account is created in the shard with the most space.
 import type { ShardId } from "../ids.ts";
 
-/**
- * `open`: the shard accepts new accounts and certificates. `closed`: it only keeps the accounts and certificates that it already contains.
- */
+/** `open`: the shard accepts new accounts and certificates. `closed`: it accepts neither, and only keeps those that it already contains. */
 export const shardStates = ["open", "closed"] as const;
 export type ShardState = (typeof shardStates)[number];
 
@@ -22,8 +20,8 @@ export interface ShardFill {
 const fullRatio = 0.7;
 
 /**
- * A shard that is filled to this fraction of its size limit issues no certificates, even if no other shard has space. The last tenth is for
- * withdrawals, which must always be possible. It is enough space to withdraw about one in five of the shard's certificates.
+ * A shard that is filled to this fraction of its size limit issues no certificates, even if no other shard has space. The last tenth is
+ * reserved for withdrawals, which must always be possible. It has space to withdraw about one in five of the shard's certificates.
  */
 export const issuingRatio = 0.9;
 
@@ -44,9 +42,8 @@ export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): 
   )[0]?.shard ?? null;
 
 /**
- * Returns the emptiest shard that accepts new accounts. Fill levels are compared as whole percentages. Of equally full shards, the one
- * whose name comes first is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed. Throws if
- * there are no shards.
+ * Returns the emptiest shard that accepts new accounts. Fill levels are compared as whole percentages, and equally full shards by name. If
+ * every shard is closed or full, all shards are considered, so that sign-ups still succeed. Throws if there are no shards.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
   const available = shards.filter((shard) => hasRoom(shard, maxBytes));

@@ -6,7 +6,7 @@ import type { Share } from "./share.ts";
 export interface ChangeRecipients {
   /** Business names, newest share first. A business with several shares is listed once. */
   readonly notified: readonly string[];
-  /** The businesses that received a changed field only through shares that are no longer active. */
+  /** The businesses that received a changed field, but have no active share that contains it. */
   readonly notNotified: readonly string[];
 }
 

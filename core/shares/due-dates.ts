@@ -1,5 +1,5 @@
-// Computes when a share next needs processing: at its next expiry warning (seven days and one day before it expires), or when it expires. A
-// warning whose time is before the grant is skipped, so a five-day share has only one warning.
+// Computes when a share next needs processing: at its next expiry warning (seven days and one day before it expires), or when it expires.
+// There is no warning for a time before the grant, so a five-day share has only one warning.
 import { dayMs, type Instant } from "../time.ts";
 import type { ShareStatus } from "./share.ts";
 

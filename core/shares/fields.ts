@@ -42,8 +42,8 @@ export interface RequestedScope {
 }
 
 /**
- * Parses field keys and group names. A trailing `?` makes a key or group optional. A key that appears both with and without `?` is
- * required. Refuses unknown names and an empty scope.
+ * Parses field keys and group names. A trailing `?` makes a key or group optional. A key that appears with and without `?` is required.
+ * Refuses unknown names and an empty scope.
  */
 export const parseRequestedScope = (names: readonly string[]): Result<RequestedScope, "invalid_request"> => {
   const scope = new Set<ContactKey>();
@@ -88,7 +88,9 @@ export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPh
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
-/** Matches a phone number that is accepted even if it is not valid in the person's country. Searches by phone number do not find it. */
+/**
+ * Matches phone numbers that are accepted even if they are not valid in the person's country. A search by phone number does not find them.
+ */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
 /** The country to assume for a phone number without a country code if the person has not given a country. */
@@ -157,6 +159,6 @@ export const applyFieldChanges = (
 export interface ContactIndexes {
   readonly email: AddressIndex | null;
   readonly phone: AddressIndex | null;
-  /** True if the person signs in with this email address. This proves that the owner of the address made the share. */
+  /** True if the person signs in with this email address, which proves that its owner made the share. */
   readonly isEmailProven: boolean;
 }

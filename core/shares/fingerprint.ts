@@ -1,5 +1,5 @@
 // A share's fingerprint: the SHA-256 of the canonical JSON of the properties listed here. Certificates, statements and audit entries have
-// different properties, so that none of them can pass for a share.
+// different properties, so none of them can be mistaken for a share.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 import { toIso, type Instant } from "../time.ts";

@@ -22,10 +22,10 @@ export interface GrantingClient {
   readonly environment: Environment;
   /** True if every request that redeems a code must have an Origin header, including requests from servers. */
   readonly requireOrigin: boolean;
-  /** The URLs that the business has registered. A request that uses one of them needs no other evidence that the business sent it. */
+  /** The URLs that the business has registered. A return URL among them is sufficient evidence that the business sent a request. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
-  /** The business's logo. Programs that display a request themselves can show it; the pages of this service do not. */
+  /** The business's logo, for programs that display a request themselves. The pages of this service do not show it. */
   readonly logoUrl: string | null;
   readonly domains: readonly VerifiedDomain[];
   readonly revision: number;
@@ -35,7 +35,7 @@ export interface GrantingClient {
   readonly activeTestShares: number;
 }
 
-/** The maximum number of active sandbox shares per business. The number is limited because anyone can create such shares. */
+/** The maximum number of active sandbox shares per business. There is a limit because anyone can create such shares. */
 export const maxTestShares = 10_000;
 
 /** The origin of a request (scheme, host and port) and the verified domain that covers it. */
@@ -107,7 +107,7 @@ export interface PreparedShare {
   readonly domainEvent: DomainEvent;
 }
 
-/** Returns the actor of a share's events. If a test person acts, this is the client. */
+/** Returns the actor of a share's events: the person or, for a test person, the client. */
 const getShareActor = (person: Person | null, clientId: ClientId): Actor => person?.actor ?? { kind: "client", id: clientId };
 
 /** Returns the actor for the business's audit chain, which must not identify the person. */
@@ -205,8 +205,8 @@ const prepareShare = (
 };
 
 /**
- * Returns true if a field in the scope has no value and is not in `allowedMissing`. A shared address needs no second line, because most
- * addresses have none.
+ * Returns true if a field in the scope has no value and is not in `allowedMissing`. The second address line can always be empty if an
+ * address is shared, because most addresses have none.
  */
 const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, allowedMissing: readonly ContactKey[]): boolean => {
   const hasAddress = scope.includes("address_line1") && fields.address_line1 !== undefined;
@@ -255,8 +255,8 @@ export const decideGrant = (
 };
 
 /**
- * Replaces an active share. A field from the old scope may be empty, but an added field must have a value. Refuses if the share is not
- * active or the business has no write access.
+ * Replaces an active share. Fields from the old scope may be empty, but added fields must have values. Refuses if the share is not active
+ * or the business has no write access.
  */
 export const decideRenewal = (
   input: ShareInput & {

@@ -1,5 +1,5 @@
-// The kinds of evidence that a business really sent the share request with its name. A decision without such evidence is not accepted,
-// because anyone can create a link with a business's name.
+// The kinds of evidence that a share request really comes from the business that it names. Anyone can create a link with a business's name,
+// so a decision without such evidence is not accepted.
 
 export const requestEvidenceKinds = ["request_signature", "return_url", "referer", "message", "api"] as const;
 

@@ -24,7 +24,7 @@ export interface Share {
   readonly scope: readonly ContactKey[];
   readonly disclosureHash: string;
   readonly createdAt: Instant;
-  /** From this time on, the share is no longer active. */
+  /** The share is active until just before this time. */
   readonly expiresAt: Instant;
   readonly durationDays: number;
   readonly revokedAt: Instant | null;
@@ -36,12 +36,12 @@ export interface Share {
   readonly clockOffsetMs: number;
   /**
    * When the business last received values, by redeeming the code, by reading them, or through a notification of a change. Null if it never
-   * did. Only the person sees this.
+   * did. Shown only to the person.
    */
   readonly lastDeliveredAt?: Instant | null;
 }
 
-/** Returns the current status. A share counts as expired from its expiry time on, even before a background job records the expiry. */
+/** Returns the current status. From its expiry time on, a share counts as expired, even if a background job has not recorded this yet. */
 export const getShareStatus = (stored: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
   stored === "active" && expiresAt <= now ? "expired" : stored;
 

@@ -10,8 +10,8 @@ export const maxEndpoints = 20;
 /** How long deliveries are signed with both secrets after a rotation. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * How long deliveries are signed with both secrets after the operator has replaced a secret. Owners learn of this only by email, so they
- * get more time than after a rotation of their own.
+ * How long deliveries are signed with both secrets after the operator replaces a secret. This is longer than after a rotation, because
+ * owners learn about the replacement only by email.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -24,8 +24,8 @@ export interface SecretAge {
 }
 
 /**
- * Returns whether the operator can replace the secret, which must have been created before `before`. While deliveries are also signed with
- * an earlier secret, the current one cannot be replaced, because the earlier one would stop working too soon.
+ * Returns whether the operator can replace the secret. The secret must have been created before `before`. It cannot be replaced while
+ * deliveries are also signed with an earlier secret, because the earlier secret would stop working too soon.
  */
 export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
   createdAt < before && (earlierUntil === null || earlierUntil <= now);

@@ -1,4 +1,4 @@
-// The text of all emails in English. `{name}` is a placeholder. Every email ends with the reason why its recipient gets it.
+// The text of all emails in English. `{name}` is a placeholder. Every email ends with the reason why the recipient gets it.
 
 export const en = {
   facts: {
@@ -347,5 +347,5 @@ export const en = {
   },
 };
 
-/** The strings of all emails in one language. If a language lacks a string, the code does not compile. */
+/** The strings of all emails in one language. The code does not compile if a language lacks a string. */
 export type MailMessages = typeof en;
