@@ -52,12 +52,12 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
 /** The result of adding an endpoint. `url_taken`: another endpoint of the business in the same environment already has this URL. */
 export type AddedEndpoint = "added" | "limit_reached" | "url_taken";
 
-/** Normalizes a URL, so that two spellings of one URL cannot both be registered. */
+/** Normalizes a URL, so that a URL cannot be registered twice with different spellings. */
 export const normalizeEndpointUrl = (url: string): string => new URL(url).href;
 
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
-/** The response to a registration. Lists and views of endpoints contain only the hint of the secret. */
+/** The response to a registration, which contains the whole secret. Later responses contain only the secret's hint. */
 export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
   /** All event types that the endpoint receives. */
@@ -83,11 +83,11 @@ export interface EndpointHealth {
   readonly backlog: number;
   /** The time of the oldest event in the backlog. */
   readonly oldestPendingAt: Instant | null;
-  /** The number of deliveries in the backlog that a recovery requeued. */
+  /** The number of deliveries in the backlog that a recovery queued again. */
   readonly resending: number;
   /**
-   * True if events are waiting and the queue was paused, because a limit on attempts was reached or could not be checked. The limits apply
-   * until the host has returned a 2xx status for the business.
+   * True if events are waiting and the queue is paused, because a limit on attempts to the host was reached or could not be checked. These
+   * limits apply until the host has returned a 2xx status for the business.
    */
   readonly isHostLimited: boolean;
 }
@@ -122,7 +122,7 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly status: DeliveryStatus;
-  /** The number of scheduled attempts so far, excluding replays and recoveries. */
+  /** The number of scheduled attempts so far, not counting replays and recoveries. */
   readonly attempt: number;
   /** True if a recovery has queued the delivery for resending. */
   readonly isResending: boolean;
@@ -148,7 +148,7 @@ export type AttemptOutcome =
 export interface RecordedAttempt {
   /** The number that was sent in the `Svc-Attempt` header. */
   readonly number: number;
-  /** True if the delivery was resent by a replay or a recovery. Such an attempt does not count as a scheduled one. */
+  /** True if the attempt was part of a replay or a recovery. Such an attempt does not count as a scheduled one. */
   readonly isResend: boolean;
   /** When the attempt ended. */
   readonly at: Instant;
@@ -201,16 +201,16 @@ export const receivesEventType = (events: readonly string[] | null, type: string
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
 /**
- * The event types that anyone can trigger in a sandbox. Web pages contain test clients' IDs, and anyone who finds such an ID can create
- * test shares.
+ * The event types that anyone can cause in a sandbox. Web pages contain the IDs of test clients, and anyone with such an ID can create test
+ * shares.
  */
 const publicTestEventTypes: ReadonlySet<string> = new Set(["share.created", "share.expiring", "share.expired"]);
 const maxPublicTestReceivers = 3;
 
 /**
  * Returns whether an endpoint receives a type of event. In a sandbox, events that anyone can cause are sent only to the three oldest
- * endpoints that select them. A stranger's action therefore causes at most three deliveries instead of 20. `endpoints` lists all endpoints
- * of the sandbox, oldest first.
+ * endpoints that select them, so a stranger's action causes at most three deliveries instead of 20. `endpoints` lists all endpoints of the
+ * sandbox, oldest first.
  */
 export const isEventReceiver = <E extends { readonly id: string; readonly events: readonly string[] | null }>(
   endpoint: E,
@@ -224,8 +224,9 @@ export const isEventReceiver = <E extends { readonly id: string; readonly events
   return receivers.some(({ id }) => id === endpoint.id);
 };
 
-// After its prefix, a delivery ID starts with the shard and five more characters of its endpoint's ID (25 of 120 random bits). A business
-// has at most twenty endpoints, so five characters are enough to find the endpoint whose Durable Object stores the delivery.
+// After its prefix, a delivery ID starts with the same seven characters as its endpoint's ID: the shard and five random characters (25
+// bits). A business has at most twenty endpoints, so these characters are enough to find the endpoint whose Durable Object stores the
+// delivery.
 const idPrefixLength = "whk_".length;
 const endpointTagEnd = idPrefixLength + 2 + 5;
 const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);

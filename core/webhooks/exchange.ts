@@ -1,16 +1,16 @@
-// The parts of a delivery attempt's request and response that are kept. The limits ensure that a busy or hostile endpoint can make the
+// The parts of a delivery attempt's request and response that are kept. Because of the limits, even a busy or hostile endpoint can make the
 // service store at most about 3,000 attempts of about 25 kB each.
 import { encodeUtf8 } from "../bytes.ts";
 import { dayMs } from "../time.ts";
 
-/** How long an attempt can be viewed. */
+/** How long an attempt is kept and can be viewed. */
 export const attemptRetentionMs = 7 * dayMs;
 /**
  * How many of an endpoint's newest attempts are kept. Successes and failures are counted separately, so that successes do not replace
  * failures.
  */
 export const maxRecordedAttempts = { delivered: 1_000, failed: 2_000 } as const;
-/** How many of a delivery's newest attempts are shown. Replays can add to the five scheduled attempts. */
+/** How many of a delivery's newest attempts are shown. A delivery has at most five scheduled attempts, but replays can add others. */
 export const maxShownAttempts = 20;
 
 /** How many bytes of a response body are kept. */
@@ -25,7 +25,7 @@ export interface WebhookResponse {
   readonly headers: readonly Header[];
   /** The first 4 KiB of the body, as text. */
   readonly body: string;
-  /** True if the response had more headers or a longer body than are kept, or the body did not arrive in time. */
+  /** True if the response had more headers or a longer body than are kept, or if the body did not arrive in time. */
   readonly isCut: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface WebhookExchange {
   readonly response: WebhookResponse | null;
 }
 
-// Matches control characters other than tabs and line breaks. Most take six bytes in JSON, and readers cannot see them.
+// Matches control characters other than tabs and line breaks. Readers cannot see them, and most of them take six bytes in JSON.
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 const isContinuationByte = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
@@ -54,7 +54,7 @@ const decodeStart = (bytes: Uint8Array): string => {
  */
 export const toResponseBody = (bytes: Uint8Array, hasMore: boolean): { readonly body: string; readonly isCut: boolean } => {
   const text = decodeStart(bytes).replace(controlCharacters, "\ufffd");
-  const body = decodeStart(encodeUtf8(text)); // each replacement character takes three bytes, so the text may have become too long
+  const body = decodeStart(encodeUtf8(text)); // each replacement character takes three bytes, so the text may exceed the limit again
   return { body, isCut: hasMore || bytes.length > maxResponseBodyBytes || body.length < text.length };
 };
 

@@ -1,5 +1,5 @@
 // Limits the attempts to a webhook host until the host has returned a 2xx status for the business once. A business can enter any URL,
-// including a third party's, so until then nothing shows that the host wants these requests.
+// including a third party's. Until then, there is no sign that the host wants these requests.
 import type { RateLimit } from "../access/rate-limit.ts";
 import { hourMs, minuteMs, type Instant } from "../time.ts";
 
@@ -22,8 +22,8 @@ export interface HostAttempt {
 
 /**
  * The response to a delivery queue that asks whether it may send one attempt. `proven`: the host has returned a 2xx status for this
- * business before, so no limit applies. `counted`: one attempt may be sent, and it counts even if the caller does not send it. `wait`: no
- * attempt may be sent yet, and the caller should ask again after `waitMs`.
+ * business before, so no limit applies. `counted`: one attempt may be sent. It counts toward the limits even if the caller does not send
+ * it. `wait`: no attempt may be sent yet, and the caller should ask again after `waitMs`.
  */
 export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted" } | { readonly kind: "wait"; readonly waitMs: number };
 
@@ -31,19 +31,19 @@ export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
 /**
- * The maximum time until a delivery queue asks for a permit again. A queue therefore notices within a minute if the host has returned a 2xx
- * status for another endpoint or a test.
+ * The maximum time until a delivery queue asks for a permit again. Within this time, a queue therefore notices that the host has returned a
+ * 2xx status for a test or for another endpoint of the business.
  */
 export const maxHostWaitMs = minuteMs;
 
-// At the default limit, these attempts take five minutes, which is enough to notice a mistake while setting up a receiver.
+// At the default limit, these attempts take five minutes. That is enough to notice a mistake while setting up a receiver.
 const attemptsBeforePause = 50;
 const attemptsPerDoubling = 10;
 
 /**
  * Returns the minimum time, in milliseconds, between two attempts of a business. `attempts` is the number of attempts so far without a 2xx
- * response from the host. The time is 0 for the first 50 attempts. It then doubles with every ten attempts, from one minute up to one hour,
- * so that a host that never accepts a request soon gets very few requests.
+ * response from the host. The first 50 attempts have no minimum time. Then the time is one minute, and it doubles with every ten attempts,
+ * up to one hour. A host that never accepts a request therefore soon gets very few requests.
  */
 export const computeHostPauseMs = (attempts: number): number => {
   if (attempts < attemptsBeforePause) return 0;

@@ -17,8 +17,8 @@ export const toStartOfHour = (at: Instant): Instant => at - (at % hourMs);
 export const getChartStart = (now: Instant): Instant => toStartOfHour(now) - (chartHours - 1) * hourMs;
 
 /**
- * Returns the chart points for the last 48 hours, including the current one. Successful attempts are the upper values, and failed attempts
- * are the lower values.
+ * Returns the chart points for the last 48 hours, including the current one. The upper values are successful attempts, and the lower values
+ * are failed attempts.
  */
 export const toHourlyFigures = (hours: readonly HourlyAttempts[], now: Instant): readonly ChartPoint[] =>
   Array.from({ length: chartHours }, (_, at) => {

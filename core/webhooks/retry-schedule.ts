@@ -3,7 +3,7 @@
 import { dayMs, hourMs, minuteMs, secondMs, type Instant } from "../time.ts";
 
 export const attemptTimeoutMs = 10 * secondMs;
-/** After this time, an attempt without a result counts as lost. The time includes the host check (3 s), the timeout and a margin. */
+/** After this time, an attempt without a result counts as interrupted. It allows for the host check (3 s), the timeout and a margin. */
 export const attemptLeaseMs = 15 * secondMs;
 export const maxDeliveryAttempts = 5;
 /**
@@ -15,8 +15,8 @@ export const maxConcurrentDeliveries = 5;
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /**
- * If our process dies during an attempt, the attempt does not count as a failure. At most this many attempts per delivery are exempt, so
- * that a delivery that keeps crashing the process is eventually abandoned.
+ * An attempt during which our process dies does not count as a failure. At most this many attempts per delivery are exempt, so that a
+ * delivery that keeps crashing the process is eventually abandoned.
  */
 export const maxForgivenInterruptions = 3;
 /**
@@ -31,7 +31,7 @@ export const maxDeferrals = 20;
  */
 export const recoverySpacingMs = 110;
 /**
- * The maximum lateness of a recovered delivery. Eleven deliveries take at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
+ * The maximum delay of a recovered delivery. Eleven deliveries take at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
  * ten.
  */
 export const maxRecoveryLatenessMs = 100;

@@ -13,11 +13,11 @@ export const formatWebhookSecret = (bytes: Uint8Array): string => secretPrefix +
 /** Returns `whsec_…` and the last four characters, which is enough to tell secrets apart. */
 export const formatSecretHint = (secret: string): string => `${secretPrefix}…${secret.slice(-4)}`;
 
-/** Returns a header value of the form `t=<unix seconds>,v1=<hex>`, with one `v1` per secret. */
+/** Returns the header value `t=<unix seconds>,v1=<hex>`, with one `v1` per secret. */
 const computeSvcSignature = (secrets: readonly string[], seconds: number, body: string): string =>
   [`t=${seconds}`, ...secrets.map((secret) => `v1=${toHex(hmacSha256(encodeUtf8(secret), `${seconds}.${body}`))}`)].join(",");
 
-/** Returns a header value with `v1,<base64>` for each secret, separated by spaces. */
+/** Returns the header value `v1,<base64>`, once for each secret, separated by spaces. */
 const computeStandardSignature = (secrets: readonly string[], id: string, seconds: number, body: string): string =>
   secrets
     .flatMap((secret) => fromBase64(secret.slice(secretPrefix.length)) ?? [])
@@ -29,7 +29,7 @@ export interface DeliveryToSign {
   readonly deliveryId: string;
   readonly attempt: number;
   readonly body: string;
-  /** The current secret and, during a rotation, the earlier one after it. */
+  /** The current secret, followed during a rotation by the earlier one. */
   readonly secrets: readonly string[];
   readonly now: Instant;
 }

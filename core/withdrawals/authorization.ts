@@ -18,7 +18,7 @@ export const authorizeByCode = (attempt: {
 };
 
 /**
- * Accepts the token of `manage_url`, which covers only one certificate, or the token of a link that was emailed with a code. Returns the
+ * Accepts the token of `manage_url`, which works for only one certificate, or the token of a link that was emailed with a code. Returns the
  * method of the withdrawal.
  */
 export const authorizeByToken = (attempt: {
@@ -38,7 +38,7 @@ export const authorizeByToken = (attempt: {
       "opt_out_failed",
       "token: must be a valid token for this certificate. If the certificate has your email address, request a code instead.",
     );
-  // Anyone who submits a form in another person's name receives the manage link for that submission, so the link must not withdraw other
+  // Anyone who submits a form in another person's name receives that submission's manage link, so the link must not withdraw other
   // certificates.
   if (!wasMailed && attempt.scope !== "certificate")
     return refuse(
@@ -49,8 +49,8 @@ export const authorizeByToken = (attempt: {
 };
 
 /**
- * The lifetime of the link in a code email. It is a day, because the limit on codes applies per day: if an attacker uses up a person's
- * limit, the links in earlier emails still work. The link's token has 256 random bits, so attempts need no limit.
+ * The lifetime of the link in a code email. The limit on codes applies per day, and so does this lifetime: if an attacker uses up a
+ * person's limit, the links in earlier emails still work. The link's token has 256 random bits, so attempts need no limit.
  */
 export const linkLifetimeMs = dayMs;
 

@@ -38,7 +38,7 @@ export const acknowledgeCease = ({
 
 /**
  * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. The event has an audit entry but no ledger statement,
- * because the ledger already anchors the audit log. It has no public event, because the business made the request itself.
+ * because the ledger already anchors the audit log. It has no public event, because the business itself made the request.
  */
 export const acknowledgeEntityCease = ({
   certificate,
@@ -56,6 +56,9 @@ export const acknowledgeEntityCease = ({
     },
   });
 
-/** Returns true if the deadline has passed without an acknowledgment. `ceaseBy` is null while the consent has not ended. */
+/**
+ * Returns true if the deadline has passed without an acknowledgment. `ceaseBy` is null if there is no deadline yet, because nothing was
+ * withdrawn.
+ */
 export const isOverdue = (ceaseBy: Instant | null, acknowledgedAt: Instant | null, now: Instant): boolean =>
   ceaseBy !== null && acknowledgedAt === null && now > ceaseBy;

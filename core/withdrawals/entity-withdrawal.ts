@@ -1,5 +1,5 @@
-// A withdrawal of consent for individual recipients. The certificate stays active for the others. If consent for the last one is withdrawn,
-// the whole certificate is withdrawn (withdrawal.ts).
+// A withdrawal of consent for individual recipients. The certificate stays active for the other recipients. If consent for the last
+// recipient is withdrawn, the whole certificate is withdrawn (withdrawal.ts).
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
@@ -47,7 +47,10 @@ export const listActiveEntities = (
   return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
 };
 
-/** Finds the recipients with the given names among those to whom the person gave consent. Refuses an empty list and all other names. */
+/**
+ * Finds the recipients with the given names among those to whom the person gave consent. Refuses an empty list, and any name that is not
+ * among them.
+ */
 export const resolveNamedEntities = (
   certificate: NamedRecipients,
   names: readonly string[],

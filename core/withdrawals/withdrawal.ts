@@ -48,7 +48,7 @@ export interface RecordedRequest {
 
 export interface Withdrawal {
   readonly certId: CertId;
-  /** When the certificate was revoked, by our clock (`getWithdrawalTime`). The business cannot backdate it. */
+  /** When the certificate was revoked, by our clock (`getWithdrawalTime`), so that the business cannot backdate it. */
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
   readonly method: WithdrawalMethod;
@@ -57,7 +57,9 @@ export interface Withdrawal {
   readonly recorded: RecordedRequest | null;
 }
 
-/** A withdrawal of consent for individual recipients. All recipients in it share one time, receipt, audit entry and ledger statement. */
+/**
+ * A withdrawal of consent for individual recipients. All of its recipients have the same time, receipt, audit entry and ledger statement.
+ */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
   /** The number of the withdrawal: 1, 2, 3 … within each certificate. */
   readonly number: number;
@@ -67,7 +69,7 @@ export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
 
 const maxClockSkewMs = 5 * minuteMs; // the allowed difference between the business's clock and ours
 
-/** Accepts a time up to five minutes in the future as the current time, because clocks differ. Refuses times further in the future. */
+/** Accepts times up to five minutes in the future, because clocks differ, and returns the current time for them. Refuses later times. */
 export const parseReceivedAt = (claimed: Instant, now: Instant): Result<Instant, "invalid_request"> =>
   claimed > now + maxClockSkewMs ? refuse("invalid_request", "received_at: must not be in the future.") : ok(Math.min(claimed, now));
 
@@ -88,9 +90,9 @@ export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): Wi
 });
 
 /**
- * Returns the time of a withdrawal: the time of the request, but not before the issuance or an earlier withdrawal. Verifiers refuse events
- * that are not in order. The request can be older than these events if the withdrawal is completed in the background, or because clocks
- * differ.
+ * Returns the time of a withdrawal: the time of the request or, if that is earlier than the issuance or an earlier withdrawal, the time of
+ * that event, because verifiers refuse events that are not in order. The request can be older than these events if the withdrawal is
+ * completed in the background, or because clocks differ.
  */
 export const getWithdrawalTime = ({ issuedAt, latestEntityWithdrawalAt }: WithdrawableCertificate, requestedAt: Instant): Instant =>
   Math.max(requestedAt, issuedAt, latestEntityWithdrawalAt ?? 0);
