@@ -55,7 +55,7 @@ export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypt
         if (response.status !== 409) return failureFromResponse(response, clock);
         const knownSize = parseWitnessedSize(getMediaType(response.headers), text);
         if (knownSize === null || knownSize === oldSize) return permanentFailure("conflict");
-        // Another client submitted a larger checkpoint to the witness after the first attempt.
+        // The witness has cosigned a checkpoint from another client since our first attempt.
         if (corrected) return retryableFailure("witness_moved");
         oldSize = knownSize;
       }

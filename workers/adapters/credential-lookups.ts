@@ -1,12 +1,13 @@
-// Remembers, in this isolate, which credentials were valid and how many lookups are running for each IP address.
+// Keeps two things in this isolate's memory: which credentials were valid at their last lookup, and how many lookups are running for each
+// IP address.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 
 const maxKnown = 10_000; // each entry takes about 100 bytes
 const maxAddresses = 20_000;
 /**
- * The longest time for which a lookup counts as running. If a caller disconnects, the end of its lookup is never recorded. This time is
- * longer than a database may take to respond.
+ * After this time, a lookup no longer counts as running. Without this limit, a lookup would count forever if its caller disconnects,
+ * because `end` is then never called. The limit is longer than the time that a database has to respond.
  */
 const maxLookupMs = 3 * secondMs;
 
@@ -19,7 +20,7 @@ export class CredentialLookups {
     return this.#known.get(hash) === true;
   }
 
-  /** Records the result of a lookup. If the memory is full, forgets the credential that was confirmed longest ago. */
+  /** Records the result of a lookup. If the map is full, drops the credential that was confirmed longest ago. */
   record(hash: string, isValid: boolean): void {
     if (isValid) this.#known.set(hash, true);
     else this.#known.delete(hash);

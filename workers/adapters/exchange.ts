@@ -26,7 +26,7 @@ export interface ExchangeLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Returns the response with any status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
+/** Returns the response, whatever its status, or a retryable failure: `timeout`, `connection` or `answer_too_large`. */
 export const sendWithLimits = async (
   send: SendRequest,
   url: string,
@@ -57,7 +57,7 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
   return Number.isFinite(instant) ? Math.max(0, instant - clock()) : undefined;
 };
 
-// 499 is retryable, because the server may or may not have processed the request.
+// 499 means that the connection was closed before the response. The server may have processed the request, so the outcome is unknown.
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]);
 
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>

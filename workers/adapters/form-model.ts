@@ -1,6 +1,6 @@
 // Asks Workers AI to map form fields that the heuristics do not recognize. The model sees only names, labels and shortened texts of the
-// form, never the page. Its output may contain only numbers and known keys. This file checks the output against the schema, even if the
-// platform has already enforced it.
+// form, never the page. Its output may contain only the numbers of form elements, and keys from a fixed list. This file validates the
+// output, because the platform does not guarantee that it matches the requested schema.
 import { z } from "zod";
 import { proposableKeys, type Proposal, type ProposalRequest } from "../../core/integration/proposal.ts";
 import type { TextModelRunner } from "../../core/integration/text-model-runner.ts";

@@ -1,5 +1,5 @@
-// Extracts a page's text and links from its markup. Does not guess which parts are content, because anyone must be able to reproduce the
-// text of a policy snapshot (docs/reference/policies.md).
+// Extracts a page's text and links from its markup. Does not try to separate the main content from menus and footers, because anyone must
+// be able to reproduce the text of a policy snapshot (docs/reference/policies.md).
 import { cutText } from "../../core/cut-text.ts";
 import { Parser } from "htmlparser2";
 import type { FetchedPage } from "../../core/access/outbound-page.ts";
@@ -22,15 +22,14 @@ const inlineElements: ReadonlySet<string> = new Set([
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
 const maxLinks = 10_000;
-// The parser's work per tag grows with the number of elements that are open at the time. On real pages, that is fewer than 100. Without a
-// limit, 1 MiB of opening tags would take ten seconds.
+// The parser's work per tag grows with the number of open elements. Real pages never have more than 100 open at a time. Without a limit, 1
+// MiB of opening tags would take ten seconds.
 const maxDepth = 1_000;
 const chunkLength = 16_384; // a chunk has at most about 5,000 tags, and the depth is checked after each chunk
 const maxLinkTextLength = 300; // longer than the text of any link to a policy
 
 /**
- * Resolves a link's URL. Returns null if the link is invalid, points to a fragment of this page, or is relative although the base URL is
- * null.
+ * Resolves a link's URL. Returns null if the link is invalid, points to a fragment of this page, or is relative and the base URL is null.
  */
 const resolveLinkTarget = (reference: string, base: string | null, pageUrl: string): string | null => {
   if (base === null && !URL.canParse(reference)) return null;

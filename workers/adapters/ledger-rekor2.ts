@@ -67,7 +67,7 @@ export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
 
 /** Each Rekor shard is a separate ledger. The shard's host is the ledger's origin. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** The public parts of earlier anchor keys. Submissions signed with these keys may still be pending. */
+  /** The public parts of earlier anchor keys. A pending submission may still be signed with one of them. */
   readonly retiredAnchorKeys: readonly string[];
 }
 
@@ -106,7 +106,7 @@ export const createRekorAdapter = (
       : retryableFailure("origin_mismatch");
   };
 
-  /** Finds an entry that Rekor already has. Rekor's response contains only the index, so the proof is built from tiles. */
+  /** Finds an entry that Rekor already has. Rekor's 409 response contains only the index, so the proof is built from tiles. */
   const findLoggedEntry = async (index: bigint, leaf: Uint8Array, signal: AbortSignal): Promise<RekorResponse | LedgerFailure> => {
     const covering = await getNewestCheckpoint(signal);
     if (!covering.ok) return covering;
@@ -118,7 +118,10 @@ export const createRekorAdapter = (
     return refused ?? { index, leaf, hashes: buildInclusionProofFromTiles(index, size, tiles.read), note };
   };
 
-  /** Sends the prepared request unchanged. Throws if the request was not prepared, because a retry must send the same bytes. */
+  /**
+   * Sends the request that `prepare` built. A retry must send the same bytes, so this function never builds one itself. It throws if the
+   * submission has none.
+   */
   const submitEntry = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<LoggedEntry | LedgerFailure> => {
     const entry = parseRekorRequest(prepared ?? "");
     if (prepared === null || entry === null) throw new Error("rekor: the submission is not prepared");
@@ -144,7 +147,9 @@ export const createRekorAdapter = (
       : retryableFailure("receipt_leaf_mismatch");
   };
 
-  /** Verifies the receipt, and that its tree is consistent with the last tree seen. Either tree can be the larger one. */
+  /**
+   * Verifies the receipt, and checks that its tree is consistent with the last tree seen. Either of the two trees can be the larger one.
+   */
   const verifyEntry = async (
     { statement }: LedgerSubmission,
     { rekorResponse, submittedAt }: LoggedEntry,

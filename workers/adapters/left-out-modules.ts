@@ -1,6 +1,6 @@
 // Replaces unused modules of our dependencies. The `alias` list in wrangler.toml puts this file in their place, so the bundle does not
-// contain them. Calling anything that is left out throws an error. If a new version of a dependency imports another name, bundling
-// fails, except for names that it reads from a namespace import.
+// contain them. Calling anything that is left out throws an error. If a new version of a dependency imports a name that is missing here,
+// bundling fails. Bundling does not detect missing names that are read from a namespace import.
 
 const leftOut = (): never => {
   throw new Error("This module is not part of the bundle. See `alias` in wrangler.toml.");
@@ -32,8 +32,8 @@ export {
   leftOut as relationToSQL,
 };
 
-// stripe: event notifications, and parts of its API that we do not call. The client's constructor creates an object for each part, so only
-// the use of such an object throws. The client uses only `OAuthResource` of ./resources.js.
+// stripe: event notifications, and parts of its API that we do not call. The client's constructor creates an object for each part. These
+// objects must therefore not throw before they are used. The client uses only `OAuthResource` of ./resources.js.
 // biome-ignore lint/complexity/useArrowFunction: Called with `new`.
 const LeftOutResource = function () {
   return new Proxy({}, { get: leftOut });

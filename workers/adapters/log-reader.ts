@@ -117,8 +117,9 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 
 /**
  * Returns null if the current tree and the last tree seen are consistent. Either tree can be the larger one. If the current tree is
- * smaller, it may come from a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Two roots at the
- * same size prove a fork. For trees of different sizes, only the tiles of the larger tree can prove a fork.
+ * smaller, its checkpoint may come from a cache that does not have the tiles of the larger tree yet. Missing tiles are then reported as
+ * `checkpoint_behind`. Two roots at the same size prove a fork. For trees of different sizes, only the tiles of the larger tree can prove
+ * one.
  */
 export const checkHistory = async (
   tiles: TileStore,
@@ -135,7 +136,9 @@ export const checkHistory = async (
   return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
-/** Creates the read methods that all ledger adapters share. They work with any path layout and signature scheme. */
+/**
+ * Creates the read methods that all ledger adapters share. The two parameters hide the differences between logs in paths and signatures.
+ */
 export const createLogReader = (
   readPath: ReadPath,
   getNewestCheckpoint: (signal: AbortSignal) => Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure>,

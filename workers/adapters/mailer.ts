@@ -14,7 +14,7 @@ export interface EmailBinding {
 
 /**
  * Wraps `send`: converts the domains in an email's addresses to punycode, and returns `unsupported_address` if the provider does not
- * support the recipient's address. Without this check, some providers would accept such an email and lose it later.
+ * support the recipient's address. Some providers accept an email to an address that they do not support, and lose it later.
  */
 const sendWithPlainAddresses =
   (send: Mailer["send"], { supportsUtf8Addresses }: MailCapabilities): Mailer["send"] =>
@@ -58,7 +58,7 @@ const maxResponseBytes = 65_536; // the response must be read to the end, but it
 /** Errors that an operator must fix: a wrong token, URL or sender, or an unpaid account. The email stays queued. */
 const operatorFaults: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);
 
-/** The provider may still be processing an earlier attempt to send the email with the same idempotency key. */
+/** The provider may still be processing an earlier request with the same idempotency key. */
 const idempotencyConflict = 409;
 
 export const createHttpMailer = (

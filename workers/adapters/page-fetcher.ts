@@ -28,7 +28,8 @@ const utf16Labels = /^(?:utf-16|(?:cs)?unicode|(?:iso-10646-)?ucs-2)/i;
 
 /**
  * Returns the charset from the first of these that is present: byte order mark, header, declaration in the document. The default is UTF-8.
- * A declaration of UTF-16 also means UTF-8, as in browsers, because it could not have been read in a page in UTF-16.
+ * If the document declares UTF-16, the result is UTF-8, as in browsers: if the page really were UTF-16, this function could not have read
+ * the declaration.
  */
 const detectCharset = (bytes: Uint8Array, contentType: string, type: FetchedPage["type"]): string => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";

@@ -21,11 +21,11 @@ const describeProviderError = (error: unknown): string => (error instanceof Stri
 
 /**
  * Creates the payment provider. Its methods never throw. Before a method returns `unavailable`, it calls `report` with the error type, or
- * with `address` if the provider returned no allowed URL.
+ * with `address` if the provider returned no URL or a URL on another host.
  */
 export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { apiUrl } = settings;
-  // The bundle leaves out other parts of the API (`alias` in wrangler.toml).
+  // The bundle contains only these parts of the API (`alias` in wrangler.toml).
   const stripe: Pick<Stripe, "checkout" | "billingPortal" | "subscriptions"> = new Stripe(settings.secretKey, {
     httpClient: Stripe.createFetchHttpClient((input, init) => fetch(input, init)),
     timeout: requestTimeoutMs,
@@ -64,7 +64,7 @@ export const createStripeProvider = (settings: BillingSettings, report: (fault: 
       toPageUrl(stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })),
     cancelSubscription: async (subscriptionId) => {
       try {
-        // Send no idempotency key. With a key, a retry would get the saved failure again.
+        // Send no idempotency key: Stripe would repeat the saved response, even if it is an error.
         await stripe.subscriptions.cancel(subscriptionId);
         return "ended";
       } catch (error) {

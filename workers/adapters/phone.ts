@@ -1,5 +1,5 @@
-// Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because only it
-// lists the assigned number ranges.
+// Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because its
+// smaller sets do not list the assigned number ranges.
 import {
   isSupportedCountry,
   parsePhoneNumberFromString,
@@ -28,7 +28,6 @@ const vanityPattern = /^\+?(?:\d{1,3}[\s.-]*)?\(?\d{3}\)?[\s.-]*(?=.*[a-z]{3})[a
 const toKeypadDigits = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => String(2 + keypad.findIndex((letters) => letters.includes(letter.toLowerCase()))));
 
-/** Parses a number in the forms that `toE164` accepts. */
 const parsePhone = (phone: string, country: string): PhoneNumber | null => {
   const region = isSupportedCountry(country as CountryCode, getMetadata()) ? (country as CountryCode) : undefined;
   // Numbers copied from contact apps can contain invisible direction marks.

@@ -1,6 +1,6 @@
-// Checks, with independent DNS-over-HTTPS resolvers, that a host name resolves only to public IP addresses. This is one of three layers of
-// protection, because Workers cannot pin the IP address for the request that follows. The others are the host name check
-// (core/access/outbound-url.ts) and outbound connections that cannot reach a private network.
+// Checks, with independent DNS-over-HTTPS resolvers, that a host name resolves only to public IP addresses. Workers cannot pin the IP
+// address for the request that follows, so this check alone is not enough. The two other layers of protection are the host name check
+// (core/access/outbound-url.ts), and a platform whose outbound connections cannot reach a private network.
 import ipaddr from "ipaddr.js";
 import { findHostNameFault } from "../../core/access/outbound-url.ts";
 import { readBytesUpTo } from "../../core/bytes.ts";

@@ -1,5 +1,5 @@
-// Reads texts from the static assets. Texts that few requests need are assets instead of code, because an isolate parses all of its code
-// when it starts.
+// Reads texts from the static assets. A text that few requests need is an asset instead of a constant, because an isolate parses all of its
+// code when it starts.
 
 /** Returns the text of an asset. Rejects if the asset does not exist or cannot be read. */
 export type ReadTextAsset = (path: string) => Promise<string>;

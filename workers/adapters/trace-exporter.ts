@@ -11,7 +11,7 @@ export type Attributes = Readonly<Record<string, string | number | undefined>>;
 export const spanKinds = { internal: 1, server: 2, client: 3 } as const;
 
 export interface Span {
-  /** An ID of 32 hex digits. All spans of a trace have the same one. */
+  /** An ID of 32 hex digits, the same for all spans of a trace. */
   readonly traceId: string;
   /** An ID of 16 hex digits. */
   readonly id: string;
@@ -24,11 +24,14 @@ export interface Span {
   readonly attributes: Attributes;
 }
 
-/** Sends the spans, or adds them to the next request if one is in progress. Drops them if too many are waiting. Never throws. */
+/**
+ * Sends the spans. If another request is in progress, adds them to the next request instead. Drops them if too many are waiting. Never
+ * throws.
+ */
 export type ExportSpans = (spans: readonly Span[]) => Promise<void>;
 
 const limits = { timeoutMs: 5 * secondMs, maxBytes: 65_536 }; // the response must be read to the end, but its content is not used
-const leaseMs = limits.timeoutMs + secondMs; // after this time, the platform must have ended the request along with its invocation
+const leaseMs = limits.timeoutMs + secondMs; // a sender that has not finished by then was ended by the platform
 const maxWaitingSpans = 1_000; // this many spans take about 500 kB
 const maxRequestsInTurn = 5; // five requests take at most 25 s, and the platform ends work 30 s after the response
 const errorStatusCode = 2;
@@ -38,7 +41,7 @@ const toAttributes = (attributes: Attributes) =>
     value === undefined ? [] : [{ key, value: typeof value === "number" ? { intValue: String(value) } : { stringValue: value } }],
   );
 
-const toNanoseconds = (at: Instant): string => `${at}000000`; // returns a string, because JSON numbers cannot represent all 64-bit integers
+const toNanoseconds = (at: Instant): string => `${at}000000`; // a string, because a JSON number cannot represent every 64-bit integer
 
 /** Encodes spans as the ExportTraceServiceRequest of OTLP 1. `resource` describes the deployment. */
 export const encodeSpans = (resource: Attributes, spans: readonly Span[]) => ({

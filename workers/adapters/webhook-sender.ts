@@ -36,8 +36,8 @@ export type WebhookResult =
 /** Sends one request. Never throws. */
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookResult>;
 
-// A verdict is reused for a few seconds, so that a busy endpoint does not cause a DNS lookup for each delivery. A newer verdict would not
-// be safer, because Workers cannot pin the IP address for the request that follows.
+// A verdict is reused for a few seconds, so that a busy endpoint does not cause a DNS lookup for each delivery. A lookup right before each
+// request would not be safer, because Workers cannot pin the IP address for the request.
 const verdictTtlMs = 5 * secondMs;
 const maxVerdicts = 1_000;
 

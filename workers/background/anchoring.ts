@@ -12,14 +12,20 @@ import { forEachShard } from "./for-each-shard.ts";
 
 const submitTimeoutMs = 40 * secondMs; // enough for one round of requests to the slowest ledger (30 s) and for verifying its responses
 
-/** Returns true if the ledger itself failed, and not just one statement. */
+/**
+ * Returns true if the failure concerns the whole ledger, such as a timeout. A failure code that starts with `receipt_` concerns only one
+ * statement.
+ */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
   !outcome.ok && outcome.kind === "retry" && !outcome.code.startsWith("receipt_");
 
 const listCodes = (settled: readonly { readonly outcome: SubmissionOutcome }[]): string =>
   [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 
-/** Prepares the statements. Returns null if the run is outdated (`isRunCurrent`). */
+/**
+ * Builds the requests and stores them before they are sent. Returns null if another run has stored its results in the meantime
+ * (`isRunCurrent`).
+ */
 const prepareStatements = async (
   db: Database,
   basis: LedgerRunBasis,

@@ -33,7 +33,7 @@ export const attestDue = async (platform: Platform): Promise<void> => {
   const due = await claimAttestations(db, maxPerRun, platform.clock());
   const settle = async (row: DueAttestation): Promise<void> => {
     const attestor = platform.attestors.find(({ kind, name }) => kind === row.kind && name === row.attestor);
-    // The authority's key has expired since the request, so its timestamp would not count.
+    // The authority's key has expired since the attestation was queued, so a timestamp would not count.
     if (attestor?.isInUse?.(platform.clock()) === false) {
       await updateAttestation(db, row, { status: "given_up" }).run();
       return;

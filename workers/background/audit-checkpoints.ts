@@ -12,9 +12,9 @@ import { listGeneralAttestors, requestAttestation } from "./request-attestation.
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
 
 /**
- * Sends the checkpoint to the ledger's own witness before anything else uses it. If the witness refuses permanently, for example because it
- * has seen another history, returns null, and the checkpoint is neither saved nor anchored. If the witness does not respond, a later run
- * asks it again.
+ * Sends the checkpoint to the ledger's own witness before the checkpoint is used in any other way. If the witness refuses permanently, for
+ * example because it has seen another history, returns null, and the checkpoint is neither saved nor anchored. If the witness does not
+ * respond, the checkpoint is saved without its cosignature, and a later run requests it again.
  */
 const requestGuardAttestations = async (
   platform: Platform,

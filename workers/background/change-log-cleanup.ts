@@ -15,7 +15,7 @@ export const deletePassed = (platform: Platform): Promise<void> => {
   return forEachShard(platform, "changes", async (db, shard) => {
     const ledgerIds = ledgersOf(shard).map(({ id }) => id);
     const offsets = [auditOffset, slowestLedgerOffset(ledgerIds)] as const;
-    const isForMove = ledgerIds.length === 0 ? [] : [isForEarlierLedger(ledgerIds)]; // without a ledger, no statement can move
+    const isForMove = ledgerIds.length === 0 ? [] : [isForEarlierLedger(ledgerIds)]; // with no ledger, there are no statements to move
     while (await platform.hasBudget()) {
       const { meta } = await deletePassedChanges(
         db,

@@ -1,4 +1,5 @@
-// Emails people a week before an agent connection expires. A connection cannot be renewed, so the person must connect the agent again.
+// Emails people a week before an agent connection expires. A connection cannot be renewed. To continue, the person connects the agent
+// again.
 import { expiryNoticeMs } from "../../core/agents/agent-token.ts";
 import { listExpiringConnections, hasExpiryNoticeDue, markExpiryNotified, type ExpiringConnection } from "../../storage/agent-tokens.ts";
 import { batch, type Database } from "../../storage/database.ts";

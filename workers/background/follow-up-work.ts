@@ -13,8 +13,8 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-// If scheduled work has not started within ten times its delay after it was due, the platform must have ended the request that scheduled
-// it.
+// Work that has not started this many delays after it was due is lost: the platform has ended the request that scheduled it. It is then
+// scheduled again.
 const lostAfterFactor = 10;
 
 /**
@@ -46,7 +46,7 @@ const staleRelayMs = 60 * secondMs; // the platform must have ended a relay that
 /** Creates the function that runs the outbox relay. In each isolate, only one relay runs at a time, even if many submissions request it. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
   let runningSince: Instant | null = null;
-  /** Set by each call, because a running relay may have read its rows before the caller's row was committed. */
+  /** True if there was a call since the last read of the outbox. That read may have missed the caller's row, so the relay reads again. */
   let isRequested = false;
   return async () => {
     isRequested = true;

@@ -1,5 +1,6 @@
-// Emails due notices to the owners. Owners get the first notice of a kind immediately, and then at most one email of this kind per hour by
-// default. If several notices are waiting, that email is a digest. The database stores waiting notices, so a crash only delays them.
+// Emails notices to the owners of businesses. Owners get the first notice of a kind immediately, and then at most one email of this kind
+// per hour by default. If several notices are waiting, that email is a digest. The database stores waiting notices, so a crash only delays
+// them.
 import { chooseOwnerEmail, countNoticeRecords } from "../../core/mail/owner-notices.ts";
 import { batch, type Database } from "../../storage/database.ts";
 import { listDueNotices, openNotice, reportNotices, type DueNotices } from "../../storage/owner-notices.ts";

@@ -1,4 +1,5 @@
-// Every 15 minutes, retries parked anchors. Also moves pending anchors from earlier ledgers to the current ledger.
+// Every 15 minutes, makes parked anchors pending again if they are due. Also moves pending anchors from earlier ledgers to the current
+// ledger.
 import { batch } from "../../storage/database.ts";
 import { movePendingAnchors, unparkAnchors } from "../../storage/anchors.ts";
 import type { Platform } from "../platform/platform.ts";

@@ -47,7 +47,8 @@ import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 // connections.
 const workerCount = 2;
 const certificatesPerBatch = 100; // makes a batch of about 105 statements
-// The limit for consecutive lost races. Each one means that another worker made progress, so more of them indicate a bug.
+// A race is lost if another worker links the same certificates first. That worker has then made progress, so more consecutive losses than
+// this indicate a bug.
 const maxLostRaces = 5;
 
 const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, isComplete: true, isOfOrigin: false };
@@ -89,8 +90,8 @@ const linkWaitingCertificates = async (
 };
 
 /**
- * Returns the key under which the page's captures and texts are counted. Unknown pages have limits of their own, because anyone can submit
- * made-up pages (`isKnownPage`).
+ * Returns the key under which the page's captures and texts are counted. Anyone can submit made-up pages, so unknown pages are counted
+ * separately and cannot use up the limits of known pages (`isKnownPage`).
  */
 const findUsageKey = async (
   platform: Platform,
@@ -105,7 +106,7 @@ const findUsageKey = async (
 const captureForPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
   const { businessId, location, attempts } = claimed;
   const { random } = platform;
-  // Take any waiting certificate. Its ID contains the shard for the capture's rows and IDs.
+  // The capture's IDs are created for the shard of a waiting certificate. It does not matter which one.
   const [{ certId } = { certId: null }] = await listCertificatesAwaitingPolicies(db, claimed, 1);
   if (certId === null) {
     await deleteFinishedPage(db, claimed).run(); // no certificate is waiting anymore, because the test certificates were deleted
@@ -120,7 +121,7 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   const fresh = await findCaptureSince(db, location, platform.clock() - captureReuseMs);
   if (fresh !== null) return linkWaitingCertificates(platform, db, claimed, { capture: fresh, rows: [] });
 
-  // If there were more attempts than the maximum, earlier fetches crashed the worker, so do not fetch the site again.
+  // More attempts than the maximum are possible only if earlier fetches crashed the worker. In that case, do not fetch the site again.
   const usageKey = await findUsageKey(platform, db, { businessId, location });
   const canFetch = attempts <= maxCaptureAttempts && (await platform.takeExactly("POLICY_CAPTURES_PER_BUSINESS", usageKey)).isAllowed;
   const fetched = canFetch ? await fetchPolicies(platform, location) : emptyPolicies;

@@ -1,8 +1,8 @@
-// Processes due rows so that rows that fail in every run do not keep the others from being processed.
+// Processes due rows one at a time, so that rows that fail in every run do not block the others.
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 
-/** How many due rows to read for one run. This is more than the work budget of one run allows to be processed. */
+/** The maximum number of due rows that one run reads. No run can process this many within its budget. */
 export const maxDueRows = 500;
 
 /**

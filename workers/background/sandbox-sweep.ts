@@ -1,4 +1,4 @@
-// Deletes test certificates and test shares that are older than 30 days, in every shard. Also deletes the policy texts that no other
+// Deletes test certificates and test shares that are older than 30 days, in every shard. Also deletes policy texts that no remaining
 // certificate uses.
 import { batch, type Database } from "../../storage/database.ts";
 import {

@@ -22,7 +22,7 @@ const sweepEnvironment = async (platform: Platform, db: Database, environment: E
   }
 };
 
-/** Sweeps due shares, most overdue first, within the work budget. The next run, a minute later, sweeps the rest. */
+/** Sweeps due shares within the work budget. The next run, a minute later, sweeps the rest. */
 export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   const touched: TouchedBusinesses = { live: new Set(), sandbox: new Set() };

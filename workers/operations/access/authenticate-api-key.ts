@@ -9,7 +9,7 @@ import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 
-/** Returns true if the text cannot be an API key, so no lookup is needed. */
+/** Returns true if the text does not have the form of an API key. */
 export const isMalformedApiKey = (key: string): boolean => !hasSecretShape(key, "sk_live_", "sk_test_");
 
 /** Records, after the response, that the key was used today. */

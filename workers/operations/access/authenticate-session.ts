@@ -33,7 +33,7 @@ const addOtherDeadlines = async (services: ReadDependencies, session: MemberSess
   return { ...session, openDeadlines: counts.reduce<number>((sum, open) => sum + (open ?? 0), session.openDeadlines ?? 0) };
 };
 
-/** Returns true if the text cannot be a session token, so no lookup is needed. */
+/** Returns true if the text does not have the form of a session token. */
 export const isMalformedSessionToken = (text: string): boolean => !hasSecretShape(text, "ses_");
 
 /**

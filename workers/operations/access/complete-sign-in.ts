@@ -61,8 +61,8 @@ const prepareInvitedSession = async (
 };
 
 /**
- * Returns the changes that a first sign-in makes, and the statements that insert the session. If the code was emailed for a sign-up, the
- * changes complete the sign-up. If it was emailed for an invitation, the session only lets the person accept or decline the invitation.
+ * Prepares the changes of a first sign-in, and the session. If the code was emailed for a sign-up, the changes complete the sign-up. If it
+ * was emailed for an invitation, the session only lets the person accept or decline the invitation.
  */
 const prepareSignIn = async (
   services: ReadDependencies,

@@ -22,13 +22,13 @@ import type { Condition } from "../../../storage/query.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
 export interface IdempotentRequest {
-  /** The sender of the request. Each sender has separate keys. */
+  /** Identifies the sender of the request. Different senders can use the same key. */
   readonly caller: string;
-  /** The sender, if it is a consumer who is signed in. Erasing the account deletes the response. */
+  /** The signed-in consumer who sent the request, if any. Erasing their account deletes the saved response. */
   readonly consumerId: ConsumerId | null;
-  /** An ID whose shard stores the key. */
+  /** An ID in the shard that stores the key. */
   readonly ownerId: string;
-  /** The method and full path. Each route has separate keys. */
+  /** The method and full path. The same key can be used for different routes. */
   readonly route: string;
   readonly key: string;
   readonly body: Json;
@@ -43,12 +43,15 @@ export interface IdempotentResponse {
 }
 
 /**
- * Returns the statements that save the response. They belong at the end of the change's batch. `onlyIf` is evaluated after the preceding
- * statements, and must be true if and only if the change happened.
+ * Returns the statements that save the response. Add them at the end of the batch that makes the change. `onlyIf` is evaluated after the
+ * preceding statements, and must be true if and only if the change happened.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
-/** Returns the functions of a claimed request. After `toStatements`, `saveResponse`, `release` or `suspend`, the request no longer holds the claim. */
+/**
+ * Returns the functions for a request that holds a claim. `saveResponse`, `release`, `suspend` and the statements from `toStatements` end
+ * the claim.
+ */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim, consumerId: ConsumerId | null) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
     status,
@@ -73,8 +76,8 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
       await releaseIdempotencyClaim(db, claim).run();
     },
     /**
-     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with it. If the draft is
-     * secret, the caller must seal it.
+     * Saves this run's decisions as a draft, unless an earlier run saved one. Returns the saved draft, so that a repeated request continues
+     * with the same decisions. If the draft is secret, the caller must seal it.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
     /** Returns true if an earlier request with this key committed `toStepStatements`. */

@@ -6,8 +6,8 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Marks the invited person's sessions in all other shards, so that the person's next page also searches this shard. Runs after the response
- * and for every address, so that an invitation does not reveal whether the address is known. If this fails, the person sees the invitation
+ * Marks the invited person's sessions in all other shards, so that the person's next page also searches this shard. Runs for every address,
+ * and after the response, so that inviting an address does not reveal whether it is known. If this fails, the person sees the invitation
  * after their next sign-in.
  */
 export const notifyOtherShards = (services: ReadDependencies, shardId: ShardId, emailIndex: AddressIndex): void =>

@@ -29,8 +29,8 @@ const accountPaths = { consumer: "/app/account", business: "/portal/account" } a
 const maxNameLength = 80;
 
 /**
- * Verifies a new credential against this session's challenge. Returns null if the credential does not match. In either case, the challenge
- * cannot be used again.
+ * Verifies a new credential against this session's challenge. Returns null if the credential does not match. Uses up the challenge in both
+ * cases.
  */
 const verifyNewCredential = async (
   services: AccessDependencies,

@@ -1,5 +1,5 @@
-// A note is short-lived state that one page passes to the next. It is sealed for one owner and stored only in a cookie or form field, not
-// on the server. It can contain email addresses that people typed, so it must not appear in URLs.
+// A note is short-lived state that one page passes to the next. It is encrypted for one owner and stored only in a cookie or form field,
+// not on the server. It can contain email addresses, so it must not appear in URLs.
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 

@@ -18,7 +18,10 @@ import type { AccessDependencies } from "./dependencies.ts";
 
 export const invalidEmailMessage = "email: must be a valid email address.";
 
-/** Returns the part before the @. Ignores differences that do not distinguish mailboxes (`isSameEmailAddress`). */
+/**
+ * Returns the part before the @, normalized (NFC). Two addresses at the same domain with equal results are the same mailbox
+ * (`isSameEmailAddress`).
+ */
 const getLocalPart = (address: string): string => {
   const trimmed = trimTypedAddress(address);
   return trimmed.slice(0, trimmed.lastIndexOf("@")).normalize("NFC");
@@ -122,8 +125,8 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 export const signInCodeLimits = emailCodeLimits.login;
 
 /**
- * Returns the address and browser whose sign-in codes are stored, counted and checked. `browser` is null for a browser that has not
- * requested a code.
+ * Returns the address and the browser for which sign-in codes are stored and attempts are counted. `browser` is null for a browser that has
+ * not requested a code.
  */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: string | null): CodeRequester => ({
   purpose: "login",

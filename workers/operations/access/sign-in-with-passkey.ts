@@ -67,7 +67,7 @@ export const signInWithPasskey = async (
   const { userId } = passkey;
   const db = services.shards.forId(userId);
   const { token, row } = await prepareSession(services, shardOfId(userId), request.userAgent);
-  // Only the passkey's shard is read, so memberships in other shards are unknown. If `hasOtherShards` is true, pages search those shards
+  // The person may have memberships in other shards, which this operation does not read. With `hasOtherShards`, pages search those shards
   // too.
   const hasOtherShards = request.realm === "business" && services.shards.all().length > 1;
   await batch(db, [
@@ -75,7 +75,7 @@ export const signInWithPasskey = async (
     insertSessionByPasskey(db, { ...row, hasOtherShards }, { realm: request.realm, userId }),
   ]);
   const session = await findSessionByTokenHash(db, row.tokenHash, row.now);
-  if (session === null) return refused; // a concurrent sign-in with this passkey won, or the passkey was removed
+  if (session === null) return refused; // a concurrent sign-in used this passkey first, or the passkey was removed
   if (request.replaces !== null) await signOut(services, request.replaces);
   return ok({ token, user: await getSignedInUser(services, session), created: false });
 };

@@ -6,7 +6,7 @@ import { listFromEachShard } from "./list-from-each-shard.ts";
 
 const maxListedPerShard = 50;
 
-/** Masks the recipient but keeps the domain, because a domain that refuses all email is a problem that an operator should investigate. */
+/** Masks the part before the @. The domain stays, so that an operator can see that a domain refuses all email. */
 const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@"))}`;
 
 /** Lists the newest failed emails, up to 50 per shard, each with its shard's ID. */

@@ -23,7 +23,7 @@ const loadCurrentFailure = async (services: EventSequences, recorded: FailingEnd
     const { failingSince, consecutiveFailures: failures, backlog } = state.health;
     return failingSince === null ? null : { ...recorded, since: failingSince, failures, backlog };
   } catch {
-    return unknown; // list the endpoint anyway, because one event sequence that does not respond must not hide the other endpoints
+    return unknown; // list the endpoint without its state, because one unresponsive sequence must not hide the others
   }
 };
 

@@ -1,4 +1,4 @@
-// Lists this isolate's link keys, so that the operator's command can check a rotation (POST /v1/admin/keys/links).
+// Lists the names of the link keys that this isolate uses, so that the operator's command can check a rotation (POST /v1/admin/keys/links).
 import type { AdminDependencies } from "./dependencies.ts";
 
 export interface LinkKeyNames {

@@ -10,8 +10,8 @@ const idBytes = 8; // incidents are public, so their IDs need not be secret
 
 /**
  * Updates the copy of the incidents in KV, which the status page shows while the database does not respond. If the copy cannot be saved,
- * logs an error instead of throwing, because the database already contains the incident. If two incidents are changed at the same moment,
- * the copy can lack one of the changes until the next change.
+ * logs an error instead of throwing, because the database already contains the incident. If two requests change incidents at the same
+ * moment, one of the changes can be missing from the copy until the next change.
  */
 const refreshCopy = async (services: ReadDependencies): Promise<void> => {
   const shown = await listShownIncidents(services.shards.get(firstShard), services.clock());

@@ -1,5 +1,5 @@
-// Replaces webhook signing secrets that were created before a given time, in steps. The operator's command runs one step after another
-// until all are done (POST /v1/admin/keys/webhook). A repeated step skips secrets that it has already replaced, so the work can be stopped
+// Replaces webhook signing secrets that were created before a given time. The work is divided into steps, which the operator's command runs
+// one after another (POST /v1/admin/keys/webhook). A repeated step skips secrets that it has already replaced, so the work can be stopped
 // and resumed at any time.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { firstShard, shardOfId, type BusinessId, type ShardId, type WebhookId } from "../../../core/ids.ts";
@@ -19,8 +19,8 @@ import { loadBilledBusiness } from "./get-entitlement.ts";
 /** The number of businesses per step. Each business takes two calls, one to each of its event sequences. */
 const businessesPerStep = 20;
 /**
- * After this many replacements, a step finishes the current business and stops. Each replacement takes a batch and a call to an event
- * sequence.
+ * After this many replacements, a step finishes the current business and stops. Each replacement costs a database batch and a call to an
+ * event sequence.
  */
 const maxReplacements = 40;
 
@@ -37,7 +37,7 @@ export interface SecretStep {
   /** Secrets created before this time are replaced. */
   readonly before: Instant;
   readonly replaced: number;
-  /** The number of this step's secrets that were created before `before` and have not been replaced. */
+  /** The number of secrets that this step read and did not replace, although they were created before `before`. */
   readonly outdated: number;
   /** When deliveries to this step's endpoints will be signed only with current secrets; null if they already are. */
   readonly earlierUntil: Instant | null;

@@ -1,6 +1,6 @@
-// In steps, rewraps all values that are sealed under earlier master keys with the current one. The operator's command runs one step after
-// another until all are done (POST /v1/admin/keys/master). A repeated step changes nothing, so the work can be stopped and resumed at any
-// time.
+// Rewraps, with the current master key, all values that are sealed under earlier ones. The work is divided into steps, which the operator's
+// command runs one after another (POST /v1/admin/keys/master). A repeated step changes nothing, so the work can be stopped and resumed at
+// any time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
@@ -15,7 +15,7 @@ import { findNextCursor, type StoredRowsCursor, type StoredRowsStep } from "./st
  * The number of rows per step. A row has at most three sealed values, and each value takes one SQL statement, so a batch has at most 300.
  */
 const rowsPerStep = 100;
-/** The number of businesses per step. Each business takes two calls, one to each of its event sequences. */
+/** The number of businesses per step. Each business takes up to four calls: one or two to each of its two event sequences. */
 const businessesPerStep = 20;
 
 /** The last step, which rewraps the signing secrets of webhook endpoints. The other steps are named after their tables. */
@@ -47,8 +47,8 @@ const rewrapEndpoints = async (
 };
 
 /**
- * Does one step of the work. `cursor` is `next` of the previous step, or null for the first step. If `isCheck` is true, changes nothing and
- * only counts. Returns `not_found` if the cursor contains an unknown shard or step.
+ * Does one step of the work. `cursor` is the previous step's `next`; null starts with the first step. If `isCheck` is true, changes nothing
+ * and only counts. Returns `not_found` if the cursor contains an unknown shard or step.
  */
 export const rewrapStoredKeys = async (
   services: AdminDependencies,

@@ -20,10 +20,10 @@ import { loadBilledBusiness, toEntitlement, type Entitlement } from "./get-entit
 const maxAttempts = 3;
 
 /**
- * Sets the status or plan of a business. Undefined properties stay unchanged. Setting a status also clears the unpaid state, which returns
- * only if a later payment fails. Therefore, a payment does not lift an operator's suspension, even if the business was already suspended
- * because of a missed payment. Apart from that case, does nothing if the business already has this status and plan. Closing a business
- * requests the end of its subscription. Can return `not_found`. Throws if the account changed during each of three attempts.
+ * Sets the status or plan of a business. Undefined properties stay unchanged. Setting a status also deletes the record that the business
+ * was suspended for nonpayment. Otherwise, the next payment would lift the operator's suspension. If there is no such record, and the
+ * business already has this status and plan, does nothing. Closing a business requests the end of its subscription. Can return `not_found`.
+ * Throws if the account changed during each of three attempts.
  */
 export const updateEntitlement = async (
   services: WriteDependencies,

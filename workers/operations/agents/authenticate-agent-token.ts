@@ -6,7 +6,7 @@ import { hasSecretShape } from "../../../core/ids.ts";
 import { findAgentByTokenHash } from "../../../storage/agent-tokens.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
-/** Returns true if the text cannot be a token, so no lookup is needed. */
+/** Returns true if the text does not have the form of an agent token. */
 export const isMalformedAgentToken = (text: string): boolean => !hasSecretShape(text, "pat_");
 
 /**

@@ -16,19 +16,19 @@ const maxCacheMs = dayMs;
 const failureCacheMs = 30 * secondMs;
 
 /**
- * The maximum number of concurrent fetches from one site. A host that responds very slowly can occupy only its own site's slots, and only
- * until the timeout.
+ * The maximum number of concurrent fetches from one site. A slow host can block only fetches from its own site, and only until they time
+ * out.
  */
 const maxFetchesOfSite = 4;
 /**
- * The maximum number of concurrent fetches from all sites, which limits this isolate's memory. To use all of them, an attacker would need
- * many registered domains (`maxFetches / maxFetchesOfSite`).
+ * The maximum number of concurrent fetches from all sites, which limits this isolate's memory. To use up all of them, an attacker needs 50
+ * registered domains (`maxFetches / maxFetchesOfSite`).
  */
 const maxFetches = 200;
 
 /**
- * Fetches a document. Returns `unreached` if the host's rate limit is used up, or if the host did not return a document. For an invalid
- * document, returns a result without a client.
+ * Fetches a document. Returns `unreached` if the host's rate limit is used up, or if the host did not return a document. If the document is
+ * invalid, `client` is null.
  */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
@@ -83,8 +83,8 @@ const loadClientDocument = async (services: AgentDependencies, url: URL): Promis
 };
 
 /**
- * Returns the cached document, or fetches it. Concurrent calls share one fetch, which continues if the caller disconnects. A failure is also
- * cached, for 30 seconds.
+ * Returns the cached document, or fetches it. Concurrent calls share one fetch, which continues even if the caller disconnects. Failures
+ * are cached for 30 seconds.
  */
 export const getClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { oauthClients, clock } = services;

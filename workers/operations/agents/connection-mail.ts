@@ -5,7 +5,7 @@ import { findMember } from "../../../storage/members.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The recipient of an email: the current address and, for a consumer, the account whose erasure deletes the email. */
+/** The recipient of an email. For a consumer, `consumerId` is set, so that erasing the account also deletes the email. */
 export interface MailRecipient {
   readonly to: string;
   readonly consumerId?: ConsumerId;

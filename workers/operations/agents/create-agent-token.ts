@@ -25,7 +25,10 @@ export interface CreatedAgentToken extends AgentToken {
   readonly secret: string;
 }
 
-/** Derives the random bytes of the token's ID from the person and `formId`, so that each form creates at most one token. */
+/**
+ * Derives the bytes of the token's ID from the person and `formId`. Submitting a form twice leads to the same ID, so it creates at most one
+ * token.
+ */
 const deriveRandomBytes = async ({ vault }: Stores, principalId: string, formId: string): Promise<RandomBytes> => {
   const derived = sha256(await vault.permanentToken(`agent token\n${principalId}\n${formId}`));
   return (length) => derived.slice(0, length);

@@ -1,4 +1,4 @@
-// Finds the connection that an emailed link ends, so that the page can name the assistant.
+// Finds the connection that an emailed link ends, so that the page can show the assistant's name.
 import { findConnection, type ConnectionSummary } from "../../../storage/agent-tokens.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { isDisconnectLink } from "./disconnect-link.ts";

@@ -1,5 +1,5 @@
-// Emails the person when their agent has changed something, at most once per token per hour. If a token was stolen, this warns people who
-// never read their audit history.
+// Emails the person when their agent has changed something, at most once per token per hour. If a token was stolen, the email warns a
+// person who never looks at the audit trail.
 import { personFromAgent, type Agent } from "../../../core/agents/agent-token.ts";
 import { hasTokenNoticeDue, markTokenNotified, recordTokenUse } from "../../../storage/agent-tokens.ts";
 import { batch } from "../../../storage/database.ts";

@@ -7,7 +7,10 @@ import { commit } from "../../../storage/commit.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
 export interface ToolCallRecord {
-  /** The tool's name, or `unknown` if there is no such tool, because the audit log must not store text from the caller. */
+  /**
+   * The tool's name, or `unknown` if there is no such tool. An unknown name is text from the caller, which must not be stored in the audit
+   * chain.
+   */
   readonly tool: string;
   readonly outcome: "done" | "refused" | "failed";
   /** The names of the arguments that the tool defines. Other names are left out. */

@@ -1,4 +1,4 @@
-// Token revocation (RFC 7009): possession of the token is enough.
+// Revokes an agent token for a program that has the token (RFC 7009).
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import type { WriteDependencies } from "../dependencies.ts";

@@ -6,8 +6,8 @@ import { getClientDocument, getClientCopyDatabase } from "./client-documents.ts"
 import type { AgentDependencies } from "./dependencies.ts";
 
 /**
- * Saves a copy of the client's metadata document for when its host does not respond. Call this after a person has approved the client. Never
- * throws, because the copies are in the first shard, and a person in another shard can connect while it does not respond.
+ * Saves a copy of the client's metadata document for when its host does not respond. Call this after a person has approved the client.
+ * Never throws: the copies are in the first shard, and an outage there must not keep people in other shards from connecting.
  */
 export const saveClientDocument = async (services: AgentDependencies, id: string): Promise<void> => {
   const url = parseDocumentUrl(id);

@@ -2,7 +2,7 @@
 import type { LedgerAdapter } from "../../../core/ledger/adapter.ts";
 import type { Proofs, Stores } from "../dependencies.ts";
 
-/** Lists the current primary ledgers of all shards. An external ledger serves all shards, so it is listed once. */
+/** Lists the current primary ledgers of all shards. A ledger that several shards share is listed once. */
 export const listPrimaryLedgers = ({ shards, ledgersOf }: Pick<Proofs & Stores, "shards" | "ledgersOf">): readonly LedgerAdapter[] => [
   ...new Set(shards.all().flatMap(([shard]) => ledgersOf(shard).slice(0, 1))),
 ];

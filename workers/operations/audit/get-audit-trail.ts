@@ -1,5 +1,5 @@
-// Returns the audit trail of a business or person, with a proof. Committed entries that are not in the audit log yet, for example because
-// the log is frozen, are listed as pending.
+// Returns the audit trail of a business or person, with a proof. Entries that are committed in a shard but not in the audit log yet, for
+// example because the log is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";

@@ -1,4 +1,4 @@
-// Lists a page of a business's audit log for its members, with the actor of each entry. Use `getAuditTrail` to get proofs.
+// Lists a page of a business's audit trail for its members, with the actor of each entry. Use `getAuditTrail` to get proofs.
 import type { Actor } from "../../../core/actor.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { matchesActor, type ActorFilter } from "../../../core/audit/actor-filter.ts";
@@ -21,7 +21,10 @@ import { listDomains } from "../portal/list-domains.ts";
 import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
-/** The maximum number of payloads to open for a page of one actor's entries. Only the sealed payloads contain the actors. */
+/**
+ * The number of entries to read for one page if the list is filtered by actor. The actor is stored only in the encrypted payload, so each
+ * of these entries must be decrypted.
+ */
 const maxPayloadsOpened = 200;
 
 export interface AuditEntryQuery {

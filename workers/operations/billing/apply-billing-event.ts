@@ -71,7 +71,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   if (await hasBillingEvent(db, event.id)) return;
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await findBilledAccount(db, accountId);
-  if (event.kind === "checkout" && account === null) return; // the checkout names an account that does not exist, so ignore the event
+  if (event.kind === "checkout" && account === null) return; // the account does not exist, so ignore the event
   // Until the customer has an account, accept a plan of either realm. `deriveEntitlement` checks the realm later.
   const resolvePlanName = (text: string): AnyPlan | null =>
     accountId === null ? (parsePlan(text, "business") ?? parsePlan(text, "consumer")) : parsePlan(text, realmOfAccountId(accountId));
