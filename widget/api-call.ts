@@ -5,8 +5,8 @@ import type { Problem } from "./events.ts";
 export type ApiResult<T> = { data: T; problem?: never } | { data?: never; problem: Problem };
 
 /**
- * Calls the API. The data of every success contains `requiredKey`. A 2xx response without this key did not come from the API and becomes
- * `bad_response`.
+ * Calls the API. Every successful response of the API contains `requiredKey` in its data. A 2xx response without this key did not come from
+ * the API and becomes `bad_response`.
  */
 export function callApi<T>(url: string, request: RequestInit, budgetMs: number, requiredKey: keyof T): Promise<ApiResult<T>> {
   const result = new Promise<ApiResult<T>>((resolve, reject) => {
@@ -25,8 +25,8 @@ export function callApi<T>(url: string, request: RequestInit, budgetMs: number, 
 }
 
 async function post<T>(url: string, request: RequestInit, requiredKey: keyof T): Promise<ApiResult<T>> {
-  // A string body without a content type is sent as text/plain, which needs no preflight. `keepalive` is not set, because the browser would
-  // not cancel a keepalive request on abort. The API could then issue a certificate for a form that was sent without one.
+  // Do not set a content type: the string body is then sent as text/plain, which needs no preflight. Do not set `keepalive`: the browser
+  // would not cancel a keepalive request on abort, and the API could issue a certificate for a form that was sent without one.
   const response = await fetch(url, request);
   return parseApiResponse(response, await response.text(), requiredKey);
 }
@@ -36,7 +36,7 @@ function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, 
   try {
     body = Object(JSON.parse(text));
   } catch {
-    // The response is not from the API. It can be a proxy's page or an empty body, so only the status is used.
+    // The response did not come from the API, but for example from a proxy, so only its status is used.
   }
   const { data, error, request_id } = body;
   if (isSuccess && body.ok && Object(data)[requiredKey]) return { data: data as T };

@@ -1,4 +1,4 @@
-// Builds the widget for browsers: svc.js and the share part, which svc.js loads for share tags. Each file also has a copy with its hash in
+// Builds the widget for browsers: svc.js and the share part, which svc.js loads if it is needed. Each file also has a copy with its hash in
 // the name.
 
 import { createHash } from "node:crypto";
@@ -42,8 +42,8 @@ const measureScript = (name, script) => {
 };
 
 /**
- * Writes `<outDir>/v1/svc.js` and `svc-<hash12>.js` (the same bytes, for pages that pin the integrity), and the share part as
- * `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is the consent sheet's origin; it defaults to the API's origin. If a file exceeds
+ * Writes `<outDir>/v1/svc.js`, and the same bytes as `svc-<hash12>.js` for pages that pin the integrity. Writes the share part as
+ * `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is the consent sheet's origin, which defaults to the API's origin. If a file exceeds
  * `gzipLimit`, throws and writes nothing.
  */
 export async function buildWidget({ outDir, appUrl = "" }) {

@@ -1,5 +1,5 @@
 // The configuration of consent mode. It comes from the data attributes of a script tag or from the options of Svc.initConsent, which have
-// the same names. If an option is missing or invalid, the form is still submitted, without a certificate.
+// the same names. If a required option is missing or an option is invalid, the form is still submitted, but without a certificate.
 
 import { type FieldMap, parseFieldMap } from "./fields.ts";
 import { warnOwner } from "./misconfiguration.ts";
@@ -32,7 +32,7 @@ export interface Config {
   hooksSubmit: boolean;
 }
 
-/** Matches svc.js and the copy of it that has a hash in its name, which pages can pin. */
+/** Matches the URLs of svc.js and of its copy with a hash in the name, which pages can pin. */
 const ownScriptPattern = /\/svc(-[0-9a-f]{12})?\.js([?#]|$)/;
 
 export function createConfig(options: ConsentOptions, scriptAddress: string): Config {
@@ -42,8 +42,8 @@ export function createConfig(options: ConsentOptions, scriptAddress: string): Co
     entities: parseEntities(options.entities),
     fieldMap: parseFieldMap(options.fieldMap),
     apiBase: apiBase || (scriptAddress && `${new URL(scriptAddress).origin}/v1`),
-    // The default is 3 s. After about 5 s, the browser treats a form that opens a new tab as a popup and drops the submission, so the
-    // maximum is 4.5 s. The minimum is half a second, because a first connection is rarely faster.
+    // The default is 3 s. The maximum is 4.5 s: if a form opens a new tab, the browser treats it as a popup after about 5 s and drops the
+    // submission. The minimum is half a second, because a first connection is rarely faster.
     timeoutMs: Math.min(4500, Math.max(500, Number(options.timeout) || 3000)),
     hooksSubmit: programmaticSubmit !== false && programmaticSubmit !== "false",
   };
@@ -61,17 +61,20 @@ export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
 
 function hasMode(tag: HTMLScriptElement, expectedMode: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  // Every copy of the script looks for share tags, but only one copy looks for consent tags. The warning for an unknown mode therefore
-  // appears only once.
+  // The warning is limited to consent mode, because every copy of the script looks for share tags, but only one copy looks for consent
+  // tags. The warning therefore appears only once.
   if (expectedMode === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: correct it");
   return mode === expectedMode;
 }
 
-/** Returns the URL that this code was loaded from. A module has no current script, so the first tag with an svc.js URL is used instead. */
+/**
+ * Returns the URL that this code was loaded from. In a module, `document.currentScript` is null, so the first tag with an svc.js URL is
+ * used instead.
+ */
 export function getOwnScriptUrl(): string {
   const current = document.currentScript;
-  // Without this check, an <img name="currentScript"> would shadow the document's property, and submissions would be sent to the image's
-  // origin.
+  // Checks the type, because an <img name="currentScript"> shadows the document's property, and submissions would then be sent to the
+  // image's origin.
   if (current instanceof HTMLScriptElement) return current.src;
   return queryPage<HTMLScriptElement>("script").find(isOwnTag)?.src || "";
 }
@@ -99,8 +102,8 @@ export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
 }
 
 /**
- * Warns if the configuration has a selector that matches no form on the page. Call this only when the visitor submits a form that no
- * configuration targets, because the target may not be rendered before then.
+ * Warns if the configuration has a selector that matches no form on the page. Call this only after the visitor has submitted a form that no
+ * configuration targets. The target may not be rendered earlier.
  */
 export function warnAboutMissingForm(config: Config): void {
   const isFound = queryPage<HTMLFormElement>("form").some((form) => isTargetForm(config, form));

@@ -1,17 +1,20 @@
-// Adds the country code to phone numbers typed next to a country picker. Visitors do not type the country code that the picker shows.
-// Without the code, the number would be read as a number in the business's country, where it can belong to a different person.
+// Adds the country code to phone numbers that were typed next to a country picker. The picker shows the country code, so visitors do not
+// type it. Without the code, the number would be treated as a number in the business's country, where it can belong to a different person.
 
 /**
- * The number of ancestors of the control that are searched for a picker. A picker is usually within two levels; form builders add one or
- * two.
+ * The number of ancestors of the control that are searched for a picker. A picker is usually within two levels, and form builders add one
+ * or two.
  */
 const maxLevels = 4;
 
-// Matches only elements that can show the selected country, never the list of all countries.
+// Matches only elements that can show the selected country, not the entries in the list of all countries.
 const pickerSelector = "select,input,button,[class*=selected],[class*=selection],[class*=dial],[class*=-code],[aria-selected=true]";
 /** Matches names of controls whose value is a dial code, even if it is only digits. */
 const codeNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
-/** Matches names of controls that can also have other values. In a list of countries, for example, digits can be the IDs of a database. */
+/**
+ * Matches names of controls whose value can be a dial code or something else. In a list of countries, for example, digits can be database
+ * IDs.
+ */
 const pickerNamePattern = /\biti|\bvti|flag|country/i;
 const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
 /**
@@ -20,12 +23,12 @@ const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
  */
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
-/** Matches a number of at least five digits, in any script, that has no country code. Plus signs and zeros can have any width. */
+/** Matches a phone number of at least five digits, in any script, that has no country code. Plus signs and zeros can also be full-width. */
 const numberPattern = /^(?!\(?(\p{Sm}|[0\uff10]{2}))(\P{Nd}*\p{Nd}){5}/u;
 
 /**
- * Returns the number with the dial code of the picker next to its control. Returns the number as typed if it has a country code, is not a
- * phone number, or there is no picker. `others` are the form's other controls for contact details. The search for a picker stops at an
+ * Returns the number with the dial code of the picker next to its control. Returns the number as typed if it already has a country code, is
+ * not a phone number, or has no picker. `others` are the form's other controls for contact details. The search for a picker stops at an
  * element that contains one of them.
  */
 export function addDialCode(control: HTMLInputElement, number: string, others: { control: Element }[]): string {
@@ -36,7 +39,7 @@ export function addDialCode(control: HTMLInputElement, number: string, others: {
     const box: Element = place.parentElement;
     const isShared = hasOther(box);
     let code = isShared ? "" : findDialCode(box, control);
-    // In a form without nested elements, the picker comes before the number. There may be a label between the two.
+    // In a form without nested elements, the picker is an earlier sibling of the number. There may be a label between the two.
     for (let before = place.previousElementSibling; isShared && !code && before && !hasOther(before); ) {
       code = (before.matches(pickerSelector) && readDialCode(before as Part)) || findDialCode(before, control);
       before = before.previousElementSibling;
@@ -68,9 +71,9 @@ function readDialCode(part: Part): string {
   let value = String(part.value || "");
   if (hasCode) value = value.replace(/^[1-9]\d{0,3}$/, "+$&");
   const [option] = selectedOptions || [];
-  // Without a data-dial-code attribute, the last text is "+undefined", which contains no code.
+  // If there is no data-dial-code attribute, the last text is "+undefined", in which no code is found.
   const texts = option ? [value, option.text] : [value, part.title, part.getAttribute("aria-label"), `+${part.dataset.dialCode}`];
-  // Text of 60 characters or more belongs to a whole list or panel.
+  // Text of 60 characters or more is the text of a whole list or panel.
   if (!option && (part.textContent || "").length < 60) texts.push(part.textContent);
   for (const text of texts) {
     const found = (hasCode || pickerNamePattern.test(names) ? dialCodePattern : onlyDialCodePattern).exec((text || "").trim());

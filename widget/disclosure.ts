@@ -43,8 +43,8 @@ export function findDisclosureElements(selector: string | undefined): HTMLElemen
 }
 
 /**
- * Returns the disclosure in the first displayed element inside the form. If there is none, uses the first one outside every form. A
- * disclosure in a different form belongs to that form.
+ * Returns the disclosure in the first displayed element inside the form. If there is none, returns the first one outside all forms. A
+ * disclosure inside a different form belongs to that form.
  */
 function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
   for (const owner of [form, null]) {
@@ -62,8 +62,8 @@ export function replaceRefusedCharacters(text: string): string {
 }
 
 export function getDisplayedText(element: HTMLElement): string {
-  // innerText also returns the text of elements that are not rendered, even script text. The text therefore counts only if the contents
-  // have boxes. A range is used because an element with display:contents has no box of its own.
+  // innerText also returns text that is not rendered, even script text. The text therefore counts only if the element's contents have
+  // boxes. A range is used because an element with display:contents has no box itself.
   const contents = document.createRange();
   contents.selectNodeContents(element);
   // biome-ignore lint/performance/useDomNodeTextContent: textContent also contains hidden text
@@ -71,11 +71,11 @@ export function getDisplayedText(element: HTMLElement): string {
 }
 
 /**
- * Describes how the disclosure is presented. A disclosure that is transparent, one pixel in size or off the page is still certified, but
- * the evidence says `visible: false`.
+ * Describes how the disclosure is presented. If it is transparent, one pixel in size or off the page, the submission is still certified,
+ * but the evidence says `visible: false`.
  */
 function describePresentation(element: HTMLElement) {
-  // An element without a box of its own (display:contents) is rendered inside its parent's box.
+  // The content of an element without a box (display:contents) is in the box of its parent.
   const boxed = (!element.getClientRects().length && element.parentElement) || element;
   const box = boxed.getBoundingClientRect();
   return {

@@ -9,7 +9,7 @@ export interface Problem {
 
 type SvcEventType = "svc:consent" | "svc:consent-error" | "svc:share" | "svc:share-error" | "svc:closed";
 
-/** Dispatches an event. Never throws, because browsers catch and report errors that listeners throw. */
+/** Dispatches an event. Never throws: browsers catch and report errors that listeners throw. */
 export function dispatchSvcEvent(from: EventTarget, type: SvcEventType, detail: object): void {
   // Called on the prototype, because an input named "dispatchEvent" would shadow the form's method.
   EventTarget.prototype.dispatchEvent.call(from, new CustomEvent(type, { bubbles: true, detail }));

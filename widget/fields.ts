@@ -1,5 +1,5 @@
-// A submission's contact fields. Controls are identified before they are read: except for the country picker of a phone field
-// (dial-code.ts), the value of a control without a field key is never read.
+// A submission's contact fields. Controls are identified before their values are read. The value of a control without a field key is never
+// read, except for the country picker of a phone field (dial-code.ts).
 
 import { fieldKeyPattern, guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
 import { addDialCode } from "./dial-code.ts";
@@ -34,7 +34,7 @@ export interface CollectedFields {
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
   const hasPhone = found.some((each) => each.key === "phone" && each.rank < 10 && !isGuessedMobile(each) && getControlText(each.control));
-  // Leaves out controls that may be the country picker of a phone field.
+  // The picker search must not stop at controls that may be the country picker itself, so they are left out.
   const others = found.filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type));
   const best = new Map<string, { key: string; value: string; rank: number }>();
   let isTruncated: true | undefined;
@@ -44,8 +44,8 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input is used only if it contains the complete number. The value must fit a guessed key, unless the control's type equals
-    // the key.
+    // A hidden input counts only if it contains a complete number. A guessed key counts only if the value fits it or the control's type
+    // equals it.
     if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
     if (value.length > maxValueLength) {
       isTruncated = true;
@@ -69,8 +69,8 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
 }
 
 /**
- * Returns true if the control was guessed to be a phone field and its name or ID says that it is for a mobile number. If a different phone
- * field is also filled in, this control's number is sent as `mobile`.
+ * Returns true if the control was guessed to be a phone field and its name or ID suggests a mobile number. If another phone field is also
+ * filled in, this control's number is sent as `mobile`.
  */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
   return key === "phone" && rank > 1 && /mobil|cel|movil/i.test(control.name + control.id);
@@ -79,14 +79,14 @@ function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
 export interface IdentifiedControl {
   control: HTMLInputElement;
   key: string;
-  /** A lower rank is more certain. */
+  /** The lower the rank, the more certain the key. */
   rank: number;
 }
 
 /** Yields the form's controls that are contact fields, in document order. Does not read values. */
 export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterable<IdentifiedControl> {
   // `control.labels` searches the whole page for each control, which takes seconds in a form with thousands of controls. The list is
-  // reversed so that the first label of a control wins.
+  // reversed because the last entry for a control stays in the map, and the control's first label must be used.
   const labels = new Map(
     queryPage<HTMLLabelElement>("label")
       .reverse()

@@ -35,13 +35,15 @@ export function watchForms(configs: GetConfigs): void {
   addEventListener("click", recordClick, true);
   addEventListener("change", ({ target }) => handleChange(target as HTMLInputElement, configs), true);
   addEventListener("reset", ({ target }) => isForm(target) && handleReset(target, configs), true);
-  // If the browser restores a page from the back-forward cache, no submission is pending, and the form's certificate has been used.
+  // A page that the browser restores from the back-forward cache has no pending submission, and the form's certificate has already been
+  // used.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     for (const unhold of heldForms.values()) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
-  // Pages that call form.submit() opt in to the hook. A form may be added late, but always before the visitor first interacts with it.
+  // Pages that call form.submit() opt in to the hook. A form may be added late, so forms are hooked at every interaction, before a script
+  // can submit them.
   hookForms(configs);
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }
@@ -54,7 +56,8 @@ export async function certifyForm(form: HTMLFormElement, config: Config): Promis
 }
 
 export function hookForms(configs: GetConfigs): void {
-  // `hookForms` runs on every click, and a page may have hundreds of forms, so forms are searched only if a configuration needs the hook.
+  // Searches for forms only if a configuration needs the hook, because `hookForms` runs on every click and a page may have hundreds of
+  // forms.
   for (const config of configs()) {
     if (config.hooksSubmit) for (const form of queryPage<HTMLFormElement>("form")) hookSubmitMethod(form, config, configs);
   }
@@ -77,8 +80,8 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   if (!event.isTrusted) {
-    // A script dispatched the event and usually calls form.submit() next. Unless submit() is hooked, that submission cannot be held, but it
-    // must not contain a certificate that covers other values.
+    // A script dispatched the event and usually calls form.submit() next. Unless submit() is hooked, that submission cannot be held. It
+    // must at least not contain a certificate that covers other values.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
@@ -119,8 +122,8 @@ function prepareSubmission(form: HTMLFormElement, config: Config): Submission | 
 }
 
 /**
- * Returns false if there is nothing to certify. Otherwise, holds the form and calls `send` once when the request has ended, with or without
- * a certificate. `send` is not called if the browser restores the page from the back-forward cache first.
+ * Returns false if there is nothing to certify. Otherwise, holds the form, and calls `send` once the request has ended, whether or not
+ * there is a certificate. `send` is not called if the browser restores the page from the back-forward cache first.
  */
 function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLButtonElement | null, send: () => void): boolean {
   const submission = prepareSubmission(form, config);
@@ -161,7 +164,7 @@ function runResubmission(form: HTMLFormElement, send: () => void): void {
   }
 }
 
-/** Attaches the certificate if the form still has the certified values, and dispatches the matching event. */
+/** If the form still has the certified values, attaches the certificate. Dispatches the event for the result. */
 function applyResult(
   form: HTMLFormElement,
   config: Config,
@@ -176,13 +179,13 @@ function applyResult(
   }
   const { cert_id, fingerprint, verify_url } = receipt;
   attachCertificate(form, config, receipt, submission.values);
-  // Every script on the page can listen to this event, so it contains nothing that a script could use to withdraw the consent.
+  // Every script on the page can listen to this event, so it contains nothing with which a script could withdraw the consent.
   dispatchSvcEvent(form, "svc:consent", { cert_id, fingerprint, verify_url });
   return receipt;
 }
 
 function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: GetConfigs): void {
-  // If an input is named "submit", `form.submit` is that input, so scripts of the page cannot call form.submit().
+  // `form.submit` is not a function if an input is named "submit". Scripts of the page then cannot call it either.
   if (!isTargetForm(hookConfig, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
   hookedForms.add(form);
   const submit = form.submit; // this may be the page's own replacement

@@ -1,16 +1,16 @@
-// Hidden inputs that send a certificate or share ID to the page's own backend. A form has at most one input of each name, and a field that
-// the visitor fills in is never overwritten.
+// Hidden inputs that send a certificate or share ID to the page's own backend. A form has at most one input of each name. Fields that the
+// visitor fills in are never overwritten.
 
 import { callForm, getControls } from "./native-form.ts";
 
 const ownInputs = new WeakSet<HTMLInputElement>();
 
-/** Inputs with these names contain an ID from this service, regardless of their type. */
+/** Inputs with these names are filled in by this script, regardless of their type. */
 const ownNamePattern = /^svc_(cert|share)_id$/;
 
 /**
- * Fills the page's hidden input with that name, or appends an input. Returns false if the name belongs to a field that the visitor fills
- * in.
+ * Writes the value to the page's hidden input with that name, or appends an input. Returns false if a field that the visitor fills in has
+ * the name.
  */
 export function fillHiddenInput(form: HTMLFormElement, name: string, value: string): boolean {
   const [placeholder] = findInputsByName(form, name);
@@ -23,7 +23,7 @@ export function fillHiddenInput(form: HTMLFormElement, name: string, value: stri
     callForm(form, "appendChild", input);
   }
   input.value = value;
-  // Browsers that restore hidden values on reload would restore a used ID.
+  // Without this, browsers that restore hidden values on reload would restore an ID that was already used.
   input.autocomplete = "off";
   return true;
 }

@@ -11,7 +11,7 @@ export function warnOwner(cause: string): void {
   try {
     console.warn(`svc.js: ${cause}`);
   } catch {
-    // The page may have replaced the console. If the replacement throws, only the warning is lost.
+    // The page may have replaced the console with one that throws. Then only the warning is lost.
   }
 }
 

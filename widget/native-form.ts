@@ -15,7 +15,7 @@ export function callForm<K extends FormMethod>(
   return (formPrototype[method] as (...args: Parameters<HTMLFormElement[K]>) => ReturnType<HTMLFormElement[K]>).call(form, ...args);
 }
 
-/** Returns all listed controls of the form, including controls elsewhere on the page that refer to it with `form=`. */
+/** Returns all listed controls of the form, including controls elsewhere on the page that refer to it with the `form` attribute. */
 export function getControls(form: HTMLFormElement): HTMLInputElement[] {
   // Despite its type, the list also contains selects, textareas, buttons and fieldsets.
   const controls: Iterable<Element> = Reflect.get(formPrototype, "elements", form);
@@ -29,8 +29,8 @@ export function queryPage<E extends Element = HTMLInputElement>(selector: string
 /** Returns the elements that belong to this form. */
 export function filterByForm(form: HTMLFormElement, elements: HTMLInputElement[]): HTMLInputElement[] {
   return elements.filter((element) =>
-    // A <div role="checkbox"> has no `form` property, and a custom element can set `form` to anything. Both belong to the form that
-    // contains them.
+    // A <div role="checkbox"> has no `form` property, and a custom element can set `form` to any value. Such elements belong to the form
+    // that contains them.
     typeof element.form === "object" ? element.form === form : callForm(form, "contains", element),
   );
 }

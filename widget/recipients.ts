@@ -28,7 +28,7 @@ export function isChecked(box: HTMLInputElement): boolean {
 
 /**
  * Returns the accepted and rejected recipients. Returns undefined if the form has no recipient boxes, because "not asked" is not the same
- * as "accepted all". A name with two boxes is rejected if one of them is unchecked. Ignores names that are not in `entities`.
+ * as "accepted all". If a recipient has two boxes, both must be checked. Ignores names that are not in `entities`.
  */
 export function collectRecipients(form: HTMLFormElement, entities: string[]): RecipientChoices | undefined {
   const boxes = filterByForm(form, queryPage("[data-sp1-entity]"));
@@ -43,8 +43,8 @@ export function collectRecipients(form: HTMLFormElement, entities: string[]): Re
   return { entities_accepted: filterByChoice(true), entities_rejected: filterByChoice(false) };
 }
 
-// Normalizes a name for comparison, because Unicode can encode the same letter in two ways. The request contains the name as the page wrote
-// it.
+// Normalizes a name for comparison, because Unicode can encode the same letter in two ways. The request contains the name as written by the
+// page.
 function normalizeName(name: string): string {
   return toLine(name).normalize();
 }

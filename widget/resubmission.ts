@@ -6,8 +6,8 @@ type Submitter = HTMLButtonElement | null;
 
 /**
  * Records which controls are enabled, and the button's value. Returns a function that runs a task with this state restored. Pages disable
- * controls and rename the button ("Sending...") right after the click. By then, the browser has collected the values of a normal
- * submission, but not those of a held one.
+ * controls and rename the button ("Sending...") right after the click. At that time, the browser has already collected the values of a
+ * normal submission, but not those of a held one.
  */
 export function captureFormState(form: HTMLFormElement, button: Submitter): (task: () => void) => void {
   // form.elements does not include image buttons, so the button is added here.
@@ -32,8 +32,8 @@ export function captureFormState(form: HTMLFormElement, button: Submitter): (tas
 }
 
 /**
- * Submits the form with requestSubmit. form.submit() would skip validation, page handlers and the submitter. button.click() would fail on
- * disabled buttons and run the page's onclick handlers again.
+ * Submits the form with requestSubmit. The alternatives do not work: form.submit() would skip validation, page handlers and the submitter,
+ * and button.click() would fail on disabled buttons and run the page's onclick handlers again.
  */
 export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
   try {

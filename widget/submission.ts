@@ -1,5 +1,5 @@
-// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so sending the same submission again
-// results in the same bytes.
+// The body of a certificate request: field values, choices, disclosure and page. It contains no time, so the same submission always has the
+// same bytes.
 
 import type { Config } from "./config.ts";
 import { getDisclosure, replaceRefusedCharacters } from "./disclosure.ts";
@@ -58,8 +58,8 @@ export function getCurrentValues(form: HTMLFormElement, config: Config): string 
 }
 
 /**
- * Finds the consent boxes. If the selector matches a label, returns the label's box, and if it matches another element around boxes, returns
- * all of them. Returns an empty list if the page configures none: submitting the form is then the consent.
+ * Finds the consent boxes. The selector can match the boxes, their labels, or elements that contain them. Returns an empty list if the page
+ * configures no selector. In that case, submitting the form is the consent.
  */
 export function findConsentBoxes(form: HTMLFormElement, { options }: Config): HTMLInputElement[] {
   if (options.checkboxSelector === undefined) return [];
@@ -97,14 +97,14 @@ export function recordClick(event: Event): void {
   if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);
 }
 
-/** Forgets clicks on the form's controls. After a reset, an earlier click no longer explains why a box is checked. */
+/** Forgets clicks on the form's controls. After a reset, an earlier click no longer shows who checked a box. */
 export function forgetClicks(form: HTMLFormElement): void {
   for (const control of getControls(form)) clickedTargets.delete(control);
 }
 
 /**
- * Returns the opt-in type. Returns undefined if a script checked a box, or if the browser restored a checked box when the visitor returned
- * to the page.
+ * Returns the opt-in type. Returns undefined if a checked box was neither clicked nor checked in the page's HTML: a script checked it, or
+ * the browser restored it when the visitor returned to the page.
  */
 function getOptInType(boxes: HTMLInputElement[]) {
   const untouched = boxes.filter((each) => !clickedTargets.has(each));
@@ -126,14 +126,14 @@ const maxUrlLength = 2048;
 function getPageUrl(): string {
   // The URL of a srcdoc frame is about:srcdoc, but its base URL is that of the page that contains it.
   const address = location.protocol === "about:" ? document.baseURI : location.href;
-  // Browsers never send the fragment, so it is removed.
+  // Browsers never send the fragment to a server, so it is removed.
   return address.replace(/#.*/, "").slice(0, maxUrlLength);
 }
 
 const attemptsByForm = new WeakMap<HTMLFormElement, { meaning: string; id: string }>();
 
 /**
- * Returns the idempotency key, which stays the same while the submission is unchanged. Only one certificate is therefore issued if the
+ * Returns the idempotency key, which stays the same while the submission is unchanged. As a result, only one certificate is issued if the
  * visitor resends a form that the page's validation refused, or if the browser repeats a request.
  */
 function getSubmissionId(form: HTMLFormElement, meaning: string): string {
@@ -152,7 +152,7 @@ export function forgetAttempt(form: HTMLFormElement): void {
   attemptsByForm.delete(form);
 }
 
-/** Generates a version 4 UUID. The URL of a blob ends with one. crypto.randomUUID is missing on plain http pages. */
+/** Generates a version 4 UUID from a blob's URL, which ends with one. crypto.randomUUID is missing on plain http pages. */
 function generateUuid(): string {
   return URL.createObjectURL(new Blob()).slice(-36);
 }

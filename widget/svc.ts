@@ -1,6 +1,6 @@
-// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance per window handles forms. It does not read
-// values or send anything before a form is submitted or the page calls certify(). Share mode is a separate file that is loaded only if the
-// page has a share tag or its URL contains a response from the consent sheet.
+// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance per window handles forms. It reads no values
+// and sends nothing before a form is submitted or the page calls certify(). Share mode is a separate file that is loaded only if the page has
+// a share tag or its URL contains a response from the consent sheet.
 
 import { type Config, type ConsentOptions, createConfig, configFromTag, isTargetForm, getOwnScriptUrl, findTags } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -33,10 +33,10 @@ declare const SHARE_FILE: string;
 
 const existingSvc = window.Svc || {};
 const ownScriptUrl = getOwnScriptUrl();
-// Only one instance handles forms. If two did, each would hold the submission that the other one sends again, and the form would never be
-// submitted.
+// Only one instance handles forms. If there were two, each would hold the submission that the other one sends again, and the form would
+// never be submitted.
 if (!existingSvc.v) startConsent(existingSvc.q || []);
-// Each copy of the script looks for share tags, because the first copy may have run before this copy's tag existed.
+// Each copy of the script looks for share tags, because the tag of this copy may not have existed when the first copy ran.
 loadShareButtons();
 addEventListener("DOMContentLoaded", loadShareButtons);
 
@@ -52,12 +52,12 @@ function loadShareButtons(): void {
 function startConsent(queue: ConsentOptions[]): void {
   let initialized: Config[] = [];
   let tags: HTMLScriptElement[] = [];
-  // To certify a submission and send it again, the browser needs these two features. If either is missing, the API is defined, but forms
-  // are not touched.
+  // The browser needs these two features to certify a submission and send it again. If one is missing, the API is defined, but forms are
+  // not touched.
   const isSupported = "requestSubmit" in formPrototype && "AbortController" in window;
 
   // Tags are looked up on each call, because tag managers add tags late. They are also remembered, because loaders remove their tag after
-  // it has run. Tags that are still on the page come first, because a page that replaces its content also replaces its tag.
+  // it has run. Tags that are still on the page take precedence, because a page that replaces its content also replaces its tag.
   const configs = () => {
     tags = [...new Set([...findTags("consent"), ...tags])];
     return [...initialized, ...tags.map((tag) => configFromTag(tag))];

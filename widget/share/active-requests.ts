@@ -1,5 +1,5 @@
 // Waits for the response to a share request. The response is a message from the consent sheet, or comes from another window that received
-// it in its URL. Ignores responses whose `state` is not that of the request.
+// it in its URL. Ignores responses with the `state` of a different request.
 
 import { fillForm } from "./fill-form.ts";
 import { waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";
@@ -8,10 +8,7 @@ import { type PendingRequest, deletePending } from "./pending-requests.ts";
 import { redeemCode } from "./redeem.ts";
 
 export interface ActiveRequest extends PendingRequest {
-  /**
-   * The sheet's window. After this page was reloaded, or if a link opened the sheet, the window is unknown until the sheet sends its first
-   * message.
-   */
+  /** The sheet's window. It is unknown if this page was reloaded or a link opened the sheet, until the sheet sends its first message. */
   sheet?: Window | null;
   /** Whether the sheet has sent svc:ready, which shows that it can reach this page. */
   isReady?: boolean;
@@ -78,8 +75,8 @@ export function listenForSheetMessages(): void {
 }
 
 /**
- * Polls until the sheet's window is closed, because no event reports this. If a page in the window sets an opener policy that cuts its
- * connection to this page, the window looks closed as soon as that page loads.
+ * Polls until the sheet's window is closed, because no event reports this. If a page in the window has an opener policy that disconnects
+ * the window from this page, the window looks closed as soon as that page loads.
  */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
@@ -105,7 +102,7 @@ function markSevered(request: ActiveRequest): void {
   }
 }
 
-/** Ends a request that the person declined, or whose window was closed without a response. */
+/** Ends a request if the person declined it, or if its window was closed without a response. */
 function closeRequest(request: ActiveRequest): void {
   if (!isActive(request) || request.code) return;
   dropRequest(request);

@@ -1,5 +1,5 @@
-// The share button, its status note, and the links shown if the browser blocks the window. The elements have no styles of their own, so
-// they look like the page's buttons and links, and the page's Content Security Policy does not have to allow any styles.
+// The share button, its status note, and the links shown if the browser blocks the window. The elements have no styles of their own. They
+// look like the page's buttons and links, and need no permission for styles in the page's Content Security Policy.
 
 import { getShareMessages } from "./messages.ts";
 
@@ -70,7 +70,7 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
 
 /**
  * Creates a link that sends the page's origin as the referrer, even on a page that otherwise sends none. A sheet without an opener needs
- * the referrer, because it redirects back only to a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
+ * the referrer, because it redirects only to a page that the referrer confirms. `rel=opener` lets the new tab send messages to this page.
  */
 export function createLink(address: string, text: string): HTMLAnchorElement {
   const link = document.createElement("a");

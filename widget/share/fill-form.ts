@@ -4,7 +4,9 @@ import { type IdentifiedControl, type identifyControls, parseFieldMap } from "..
 import { fillHiddenInput } from "../hidden-input.ts";
 import type { RedeemedShare } from "./redeem.ts";
 
-/** The type of `identifyControls`. svc.js passes this function in, so that the share part does not contain a second copy of it. */
+/**
+ * The type of `identifyControls`. svc.js passes this function as an argument, so that the share part does not contain a second copy of it.
+ */
 export type ControlIdentifier = typeof identifyControls;
 let identify: ControlIdentifier = () => [];
 
@@ -24,8 +26,8 @@ export function fillForm(form: HTMLFormElement, fieldMap: string | undefined, { 
 }
 
 /**
- * Selects one control per key: the most certain one or, if several are equally certain, the first. All controls are selected before any is
- * filled in, because filling in a control may make the page render the form again.
+ * Selects one control per key: the most certain one or, if several are equally certain, the first. Selects all controls before any is
+ * filled in, because the page may render the form again when a control is filled in.
  */
 function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined): Iterable<IdentifiedControl> {
   const best = new Map<string, IdentifiedControl>();

@@ -13,14 +13,11 @@ export interface ShareOffer extends ShareRequestBase {
   button?: ShareButton;
   /** The state and PKCE pair for the next request. */
   proof?: PkceProof | undefined;
-  /**
-   * A request whose code expired. If the same request is opened again, the person's earlier decision applies, and no second share is
-   * created.
-   */
+  /** A request whose code expired. If it is opened again, the person's earlier decision applies, and no second share is created. */
   retry?: PendingRequest | undefined;
   /**
-   * True if the window was closed, or disconnected from this page, before the sheet could reach this page. The page cannot distinguish the
-   * two.
+   * True if the window was closed or disconnected from this page before the sheet could send a message to this page. The page cannot tell
+   * which of the two happened.
    */
   isSevered?: boolean;
 }
@@ -37,7 +34,7 @@ export function findOffer({ key }: ShareRequestBase): ShareOffer | undefined {
 }
 
 /**
- * Returns the form that `formSelector` matches. Without a selector, returns the form around the tag or, failing that, the page's first
+ * Returns the form that `formSelector` matches. Without a selector, returns the form around the tag or, if there is none, the page's first
  * form.
  */
 export function findForm(request: ShareRequestBase, tag = findOffer(request)?.tag): HTMLFormElement | undefined {
@@ -58,7 +55,10 @@ export async function waitForForm(request: ShareRequestBase): Promise<HTMLFormEl
   return findForm(request);
 }
 
-/** Dispatches from the form or, failing that, from the button or document, so that one listener on document receives all events. */
+/**
+ * Dispatches the event from the form or, if there is none, from the button or document, so that one listener on document receives all
+ * events.
+ */
 export function dispatchShareEvent(request: ShareRequestBase, type: "svc:share" | "svc:share-error" | "svc:closed", detail: object): void {
   dispatchSvcEvent(findForm(request) || findOffer(request)?.button?.root || document, type, detail);
 }

@@ -1,5 +1,5 @@
 // Opens the consent sheet when the button is clicked: in a window, in this tab, or through links if the browser blocks the window. The
-// window opens before anything is awaited, because browsers block windows that a click does not open directly.
+// window opens before anything is awaited, because browsers block windows that do not open directly in the click handler.
 
 import { Misconfiguration, warnOwner } from "../misconfiguration.ts";
 import { createLink } from "./button.ts";
@@ -51,7 +51,7 @@ function openInThisTab(offer: ShareOffer): void {
   link.click();
 }
 
-/** Saves the request before anything opens. The request replaces the button's earlier request. */
+/** Saves the request before anything opens. Drops the button's earlier request. */
 function beginRequest(offer: ShareOffer, display: DisplayMode): ActiveRequest | undefined {
   const pending = offer.retry || createPendingRequest(offer, display);
   if (!pending) return undefined;
@@ -82,7 +82,7 @@ function createPendingRequest(offer: ShareOffer, display: DisplayMode): PendingR
   }
 }
 
-/** Returns only the properties of a request that are stored. */
+/** Returns a copy with only the properties that are stored. */
 function toPendingRequest({
   state,
   verifier,

@@ -18,9 +18,9 @@ export interface ShareOptions {
   appBase?: string;
 }
 
-/** The data that a share button's requests have in common. It does not change when the page is reloaded. */
+/** The data that all requests of one share button have in common. It is the same after the page is reloaded. */
 export interface ShareRequestBase {
-  /** The options as JSON, followed by the position among tags with equal options. */
+  /** The options as JSON, followed by the number of earlier tags with the same options. */
   key: string;
   options: ShareOptions;
 }
@@ -58,7 +58,7 @@ function formatScope({ scope = "", needed }: ShareOptions): string {
 }
 
 /**
- * Returns the disclosure, or an empty text if neither `disclosureSelector` nor `disclosureText` is set. As in consent mode,
+ * Returns the disclosure, or an empty string if neither `disclosureSelector` nor `disclosureText` is set. As in consent mode,
  * `disclosureText` is used only if the selector matches nothing.
  */
 function getShareDisclosure({ disclosureSelector, disclosureText = "" }: ShareOptions): string {
@@ -96,10 +96,11 @@ export function buildRequestUrl(options: ShareOptions, sheet: string, state: str
   const disclosure = getShareDisclosure(options);
   if (durationDays) query.set("duration_days", durationDays);
   if (disclosure) query.set("disclosure_text", disclosure);
-  // A page in a frame gets no return URL: the sheet refuses to be framed, and a frame's storage is separate from the page's.
+  // A page in a frame gets no return URL, for two reasons: the sheet refuses to be framed, and a frame's storage is separate from the
+  // page's.
   if (!isFramed) query.set("return_url", getReturnUrl());
   const address = `${sheet}?${query}`;
-  // URLs are limited to 16 KB. The disclosure is not truncated, because the person would then see a different disclosure.
+  // URLs are limited to 16 KB. The disclosure is not shortened, because the person would then see a different disclosure.
   if (disclosure.length > 6000 || address.length > 16_000) throw new Misconfiguration("the disclosure is too long: shorten it");
   return address;
 }

@@ -1,5 +1,5 @@
 // Share requests that have no response yet. They are saved in sessionStorage before a window opens, because the response may arrive at this
-// page, at the page after a reload, or in the opened window. If sessionStorage throws, only this page can receive the response.
+// page, at this page after a reload, or in the opened window. If sessionStorage throws, only this page can receive the response.
 
 import type { DisplayMode, ShareRequestBase } from "./options.ts";
 
@@ -17,7 +17,7 @@ export interface PendingRequest extends ShareRequestBase {
 }
 
 const storagePrefix = "svc:share:";
-/** One hour, well above the ten minutes after which the sheet expires. */
+/** One hour. The sheet expires much earlier, after ten minutes. */
 const pendingLifetimeMs = 3_600_000;
 /** The number of stored requests is limited because each takes up to 16 KB. */
 const maxPendingRequests = 3;

@@ -1,8 +1,8 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
 /**
- * The state and PKCE pair for the next request. They are created ahead of time, because a browser may block a window that opens only after
- * a digest has been awaited.
+ * The state and PKCE pair for the next request. They are created in advance: if a digest were awaited after the click, the browser might
+ * block the window.
  */
 export interface PkceProof {
   state: string;

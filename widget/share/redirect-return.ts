@@ -1,5 +1,5 @@
 // Handles a response that the sheet put in this page's URL because it could not reach the window that opened it. If the page that started
-// the request is open in a different window, it gets the response. Otherwise, this page handles the response.
+// the request is open in a different window, that page gets the response. Otherwise, this page handles it.
 
 import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";
@@ -34,7 +34,7 @@ interface SheetResponse {
 async function deliverResponse(response: SheetResponse, pending: PendingRequest | undefined): Promise<void> {
   const isElsewhere = pending?.display !== "page" && (await isHandledElsewhere(response));
   if (isElsewhere) close();
-  // The tags and forms below this script exist only after DOMContentLoaded, and the buttons are added right after it.
+  // The tags and forms below this script do not exist before DOMContentLoaded, and the buttons are added right after it.
   await new Promise<unknown>((resolve) => {
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve);
     else resolve(0);

@@ -14,7 +14,7 @@ const claimedSymbol = Symbol.for("svc.share");
 
 let isStarted = false;
 
-/** Adds a button to each tag that has none yet. `identify` is the function with which consent mode recognizes fields. */
+/** Adds a button to each tag that has none yet. `identify` is the function that consent mode uses to recognize fields. */
 export function addShareButtons(tags: HTMLScriptElement[], scriptAddress: string, identify: ControlIdentifier): void {
   setControlIdentifier(identify);
   if (!isStarted) startShare();
@@ -36,7 +36,7 @@ function addShareButton(tag: HTMLScriptElement, scriptAddress: string): void {
   }
   // The null prototype protects the options from a polluted Object.prototype.
   const options = Object.assign(Object.create(null), tag.dataset);
-  // A copy of the page, such as one that Turbo shows after the Back button, contains a copy of the button, which does nothing.
+  // If the page is a copy, such as the one that Turbo shows after the Back button, it contains a copy of the button that does nothing.
   const next = tag.nextElementSibling;
   if (next?.className === buttonClassName && !Reflect.has(next, claimedSymbol)) next.remove();
   const offer: ShareOffer = { key: createOfferKey(options), options, tag, scriptUrl: scriptAddress };
