@@ -21,7 +21,7 @@ export interface ApiDescription extends JsonObject {
 const excludedTags: ReadonlySet<string> = new Set(["sign-in", "portal", "billing"]);
 const requiresSession = (requirement: JsonObject): boolean => "session" in requirement;
 
-/** Sorts an API key before "no authentication", because the generated client uses the first alternative for which it has credentials. */
+/** Sorts an API key before "no authentication", because the generated client uses the first alternative that it has credentials for. */
 const compareSecurity = (a: JsonObject, b: JsonObject): number => Object.keys(b).length - Object.keys(a).length;
 
 const isProgrammatic = ({ tags, security }: Operation): boolean =>

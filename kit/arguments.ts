@@ -1,4 +1,4 @@
-// Parses the arguments of `svc` commands and reads the settings that come from the environment.
+// Parses the arguments of `svc` commands, and reads settings from the environment.
 
 /** Thrown for wrong usage. `svc` prints the message and the command's help, and exits with code 2. */
 export class UsageError extends Error {}

@@ -1,6 +1,6 @@
-// Builds the npm package for developers: the `svc` and `svc-verify` commands, the typed client and the module that checks webhook
-// signatures. The package has no dependencies. The client's operations and types are generated from docs/reference/openapi.json by Redocly
-// CLI, which also lints that file.
+// Builds the npm package for developers: the `svc` and `svc-verify` commands, the typed client, and the module that checks webhook
+// signatures. The package has no dependencies. Redocly CLI, which also lints docs/reference/openapi.json, generates the client's operations
+// and types from that file.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,8 +38,8 @@ const generateClientSource = (description: string): string =>
   });
 
 /**
- * Loads the generator's input, and builds the first line of kit/api.gen.ts. That line contains a hash of the input and of the generator's
- * package.json.
+ * Loads the generator's input, and builds the first line of kit/api.gen.ts. The line contains a hash of the input and of the generator's
+ * package.json, so that a change to either is noticed.
  */
 const loadOperationsSource = (): { readonly description: string; readonly head: string } => {
   const description = JSON.stringify(
@@ -81,7 +81,7 @@ const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOn
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
 /**
- * Writes the type declarations. In the package, the declarations of api.gen.ts are in api.d.ts, so the import in client.d.ts is changed.
+ * Writes the type declarations. In the package, the declarations of api.gen.ts are in api.d.ts, so the import in client.d.ts is adjusted.
  */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {

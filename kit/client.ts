@@ -1,6 +1,6 @@
 // The API client for Node, Deno, Bun and Workers. It wraps the generated operations in kit/api.gen.ts: it unwraps responses, returns errors
-// as values, retries a POST with the same idempotency key, and honors `Retry-After` unless the wait is too long. It is for servers only,
-// because an API key must not be in a web page.
+// as values, retries a POST with the same idempotency key, and honors `Retry-After` unless the wait is too long. Use it only on servers,
+// because a web page must not contain an API key.
 import {
   createClient,
   defaultRetryOn,
@@ -23,7 +23,7 @@ export interface SvcOptions {
   readonly apiKey?: string;
   /**
    * The number of retries after a network failure, while the service is busy, or while an earlier attempt is still in progress. The default
-   * is 2. A call that could take effect twice is not retried.
+   * is 2. A call is not retried if it could take effect twice.
    */
   readonly retries?: number;
   /**
@@ -44,13 +44,13 @@ const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message:
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
-/** Creates the response that replaces one that was cut off, or that came from a proxy or captive portal. */
+/** Creates a response that replaces one that was cut off, or one that came from a proxy or captive portal. */
 const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
 /** Operations that may respond with a file. */
 const fileOperations: ReadonlySet<string> = new Set(["exportEvidencePack"]);
 
-/** Returns a response whose body is the `data` of a success or the `error` of a refusal. JSON without an envelope is not changed. */
+/** Returns a response whose body is the `data` of a success or the `error` of a refusal. JSON without an envelope stays unchanged. */
 const unwrapEnvelope = async (response: Response, { operation }: RequestContext): Promise<Response> => {
   if (!(response.headers.get("content-type") ?? "").includes("json")) {
     return !response.ok || fileOperations.has(operation.id) ? response : createBadGatewayResponse();
@@ -73,7 +73,7 @@ const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
-/** Returns true if the service is still processing the first request with the same idempotency key and body. */
+/** Returns true if the service is still processing an earlier request with the same idempotency key and body. */
 const isInProgress = ({ response }: RetryContext): boolean => response?.status === 409 && response.headers.has("retry-after");
 
 const toFailure = (error: unknown): Failure =>
@@ -137,15 +137,16 @@ type PageOf<Name extends keyof Ops> = NonNullable<Ops[Name]["result"]["data"]>;
 const nextPageQueries = {
   listEvents: (page: PageOf<"listEvents">) => (page.has_more ? { cursor: page.next_cursor } : null),
   listShares: (page: PageOf<"listShares">) => (page.has_more ? { starting_after: page.shares.at(-1)?.id } : null),
-  // A list contains only the newest certificates, so the pages may end before `total`.
+  // Only the newest certificates can be listed, so there may be no more certificates before `total` is reached.
   listCertificates: (page: PageOf<"listCertificates">) =>
     page.certs.length > 0 && page.page * page.per_page < page.total ? { page: page.page + 1 } : null,
 };
 
 /**
  * Yields every page of a list, as the list operation returns it. If a call fails, yields its error and ends. The pages of
- * `listCertificates` have numbers, so changes between two calls shift them: a new certificate repeats one, and with the filter `status`, a
- * withdrawal can leave one out. To avoid both, set `to` to the current time and leave out `status`.
+ * `listCertificates` are numbered, so changes between two calls shift them. If a certificate is issued, another one is repeated. With the
+ * filter `status`, a withdrawal can cause another certificate to be skipped. To avoid both, set `to` to the current time and leave out
+ * `status`.
  */
 export async function* pagesOf<Name extends keyof typeof nextPageQueries>(
   svc: Svc,

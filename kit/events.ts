@@ -24,9 +24,9 @@ export const runEvents = async (args: readonly string[], signal: AbortSignal): P
   if (options.positionals.length > 0) throw new UsageError("svc events takes options only.");
   const [from, api, { key, isLive }] = [parseStartPosition(options), getApiUrl(options), requireApiKey(options)];
   const isFollowing = options.flags.has("--follow");
-  // The client does not retry, because kit/feed.ts waits and retries, and prints a message when it does.
+  // No retries in the client, because kit/feed.ts waits and retries, and prints a message when it does.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
-  process.stdout.once("error", () => process.exit(0)); // the program that reads the output, such as `head`, closed the pipe
+  process.stdout.once("error", () => process.exit(0)); // the program that reads the output, such as `head`, has exited
   const printEvents = async (): Promise<void> => {
     const position = from ?? (isFollowing ? "now" : 0);
     const start = position === "now" ? await fetchHead(svc, signal) : position;

@@ -30,7 +30,7 @@ interface FeedRefusal {
 }
 class FeedRefusedError extends Error {}
 
-/** Waits as long as `Retry-After` says or, without it, 5 seconds. Throws FeedRefusedError for a refusal that waiting cannot resolve. */
+/** Waits for the time in `Retry-After` or, without this header, 5 seconds. Throws FeedRefusedError if waiting cannot help. */
 const waitOrThrow = async ({ code, message, response }: FeedRefusal, signal: AbortSignal): Promise<void> => {
   const { status } = response;
   if (status >= 400 && status < 500 && status !== 429) throw new FeedRefusedError(`The service refused: ${code}: ${message}`);
@@ -57,14 +57,13 @@ interface FollowOptions {
   readonly signal: AbortSignal;
   readonly handleEvent: (event: Event) => Promise<void>;
   /**
-   * Called with the new feed position: after each handled event, and after a page whose last events are of types that were not requested.
+   * Called with the new feed position after each handled event. Also called after a page that ends with events of types that were not
+   * requested.
    */
   readonly saveCursor: (cursor: number) => void;
 }
 
-/**
- * Handles all events after `from`. If a page cannot be read, waits or throws as `waitOrThrow` does, and then returns `isComplete: false`.
- */
+/** Handles all events after `from`. If a page cannot be read, calls `waitOrThrow`, and then returns `isComplete: false`. */
 const readPages = async (
   { svc, types, signal, handleEvent, saveCursor }: FollowOptions,
   from: number,

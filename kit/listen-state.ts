@@ -1,5 +1,5 @@
 // Stores the state of `svc listen` between runs: the signing secret and the position in each feed. The file is in `.svc` in the current
-// folder. Because the secret stays the same, a receiver needs to be configured only once.
+// folder. The secret stays the same, so a receiver needs to be configured only once.
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -11,11 +11,14 @@ interface ListenState {
   readonly secret: string;
   /** For each feed, identified by `buildFeedId`, the `seq` of the event after which the next run starts. */
   readonly positions: Readonly<Record<string, number>>;
-  /** The position that an earlier version of the command saved, without the API key to which it belongs. */
+  /** The position that an earlier version of the command saved. That version did not save which API key the position belongs to. */
   readonly earlier?: { readonly api: string; readonly position: number };
 }
 
-/** Identifies a feed. Every account has its own feed, so the ID depends on the API key. The key cannot be computed from it. */
+/**
+ * Returns the ID of a feed. Every account has a separate feed, so the ID is a hash of the API key and the URL. The key cannot be computed
+ * from it.
+ */
 export const buildFeedId = (api: string, apiKey: string): string => sha256Hex(`${api} ${apiKey}`);
 
 const isPosition = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -36,8 +39,8 @@ export const loadListenState = (environment: Environment): ListenState | null =>
 };
 
 /**
- * Writes a new file and renames it, so that a crash never leaves a partly written file. The name contains the process ID, because the
- * command may also be running with another API key.
+ * Writes a new file and renames it, so that a crash never leaves a partly written file. The new file's name contains the process ID,
+ * because the command may also be running with another API key.
  */
 export const saveListenState = (environment: Environment, state: Pick<ListenState, "secret" | "positions">): void => {
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
-// `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and the headers of a real delivery.
-// Saves the feed position after each forwarded event, so an event may arrive twice but is never skipped.
+// `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and headers of a real delivery. Saves
+// the feed position after each forwarded event, so that no event is skipped. An event may arrive twice.
 import { setTimeout as after } from "node:timers/promises";
 import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core/webhooks/signature.ts";
 import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";
@@ -102,7 +102,7 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     requireApiKey(options),
   ];
   const environment = isLive ? "live" : "sandbox";
-  // The client does not retry, because kit/feed.ts waits and retries, and prints a message when it does.
+  // No retries in the client, because kit/feed.ts waits and retries, and prints a message when it does.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
   const forwardEvents = async (): Promise<void> => {
     const head = await fetchHead(svc, signal);
@@ -112,9 +112,9 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     const earlier = savedState?.earlier?.api === api ? savedState.earlier.position : undefined;
     const position = from ?? savedState?.positions[feedId] ?? earlier ?? "now";
     // A position after the newest event belongs to a different feed, for example because the database was reset. New events would have
-    // lower numbers and be skipped, so start at the newest event.
+    // lower numbers and would be skipped, so start at the newest event.
     const start = position === "now" || position > head ? head : position;
-    // Reads the file each time, because the command may also be running with another API key.
+    // Reads the saved positions each time, because the command may also be running with another API key.
     const saveCursor = (cursor: number): void => {
       const current = loadListenState(environment);
       saveListenState(environment, { secret: current?.secret ?? secret, positions: { ...current?.positions, [feedId]: cursor } });

@@ -33,7 +33,7 @@ const commands: ReadonlyMap<string, Command> = new Map([
   ["events", { help: eventsHelp, run: runEvents }],
 ]);
 
-/** Runs the verifier. It is a separate file, so that anyone with an evidence pack can read and run it without this package. */
+/** Runs the verifier. It is a separate program, so that anyone with an evidence pack can read and run it without this package. */
 const runVerify = (args: readonly string[]): number => {
   const path = fileURLToPath(new URL("./svc-verify.mjs", import.meta.url));
   return spawnSync(process.execPath, [path, ...args], { stdio: "inherit" }).status ?? 1;

@@ -1,5 +1,5 @@
-// Checks one ledger statement: that the statement matches the certificate, that the ledger contains it, and that attestors confirm the
-// ledger's checkpoint. The checks apply to issuances and withdrawals, in packs and in the public API response.
+// Checks one ledger statement: that it matches the certificate, that the ledger contains it, and that attestors confirm the ledger's
+// checkpoint. Used for issuances and withdrawals, in packs and in the public API response.
 import { toBase64, encodeUtf8 } from "../core/bytes.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -36,7 +36,10 @@ export interface AnchorEvidence {
 export interface AnchorContext {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;
-  /** If true, every statement needs a timestamp. Otherwise, only those that were made while a trusted authority was in use do. */
+  /**
+   * If true, every statement needs a timestamp. Otherwise, only the statements that were made while a trusted authority was in use need
+   * one.
+   */
   readonly requiresTimestamp: boolean;
   readonly witnessMin: number;
 }
@@ -88,7 +91,7 @@ const findPublishedStatementFault = (published: JsonObject | null, statement: st
 
 /** Compares the anchor on the certificate with the ledger's receipt. Returns null if they match. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
-  // The anchor can still be pending, because the certificate may be slightly older than the receipt.
+  // The certificate may be slightly older than the receipt, so its anchor can still be pending.
   if (published?.status !== "anchored") return null;
   const pairs: readonly (readonly [string, unknown])[] = [
     ["ledger", receipt.ledger],
@@ -183,7 +186,7 @@ const checkAttestation = async (
   const notReached = skipped("not reached");
   const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
-  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // parsing cannot fail, because the receipt passed its checks
+  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // cannot be null, because the receipt passed its checks
   const rekorKeys = listTrustedLogKeys(trust.ledgers, origin, receipt.verified_at);
   const log = {
     origin,
@@ -199,8 +202,8 @@ const checkAttestation = async (
   if (!parseTlogProof(attestedProof)?.checkpoint.startsWith(attestedNote))
     return failed("the proof leads to a different checkpoint than the attested one");
 
-  // The attestation in the pack can be newer than the one on the certificate. They are compared only if both cover the same number of
-  // entries.
+  // The attestation in the pack can be newer than the one on the certificate. They are compared only if both are for a tree of the same
+  // size.
   const isPublished = published !== null && published.tree_size === proven.checkpoint.size.toString();
   if (isPublished && asString(published.signed_root)?.startsWith(attestedNote) !== true)
     return failed("the certificate publishes a different attested checkpoint");

@@ -32,7 +32,7 @@ const toRekorCrypto = (crypto: NoteCrypto): RekorCrypto => ({
   verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data }),
 });
 
-/** Returns whether a checkpoint is signed by one of the given keys of a Rekor log, which can also be ECDSA keys. */
+/** Returns whether a checkpoint is signed by one of the given keys of a Rekor log. They can be Ed25519 or ECDSA keys. */
 export const isSignedByRekor = async (crypto: NoteCrypto, note: string, logs: readonly TrustedLogKey[]): Promise<boolean> =>
   (await verifyRekorCheckpoint(toRekorCrypto(crypto), note, logs)).ok;
 
@@ -47,7 +47,8 @@ export const checkRekorReceipt = async (
   logs: readonly TrustedLogKey[],
   anchorKeys: readonly string[],
 ): Promise<{ readonly fault: ReceiptFault | null; readonly leaf: Finding }> => {
-  // Without a trusted anchor key, the signature is checked with the key in the leaf, so that the other checks can still run.
+  // Without a trusted anchor key, the signature is checked with the key in the leaf, so that the other checks can still run. The finding
+  // for the leaf is then at best `incomplete`.
   const leafKey = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
   const keys = anchorKeys.length > 0 || leafKey === undefined ? anchorKeys : [leafKey];
   const verdict = await verifyRekorReceipt(toRekorCrypto(crypto), receipt, statement, { logs, anchorKeys: keys });

@@ -1,6 +1,7 @@
-// Compares the audit entries in a pack with its certificate, because the issuer can rewrite and sign the certificate but cannot rewrite the
-// audit log. Each entry must match a claim on the certificate, and each claim must match an entry. `audit.chain` checks the payloads
-// against their entries. Payloads contain no personal data, so an erasure does not excuse a missing payload.
+// Compares the audit entries in a pack with its certificate. This is needed because the issuer can rewrite the certificate and sign it
+// again, but cannot rewrite the audit log. Each entry must match a claim on the certificate, and each claim must match an entry.
+// `audit.chain` checks the payloads against their entries. Payloads contain no personal data, so a payload that is missing is a defect even
+// after an erasure.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";
@@ -32,7 +33,7 @@ const missingPayload = (event: string): Finding => incomplete(`the audit payload
 
 const missingEntry = (event: string): Finding => fail(`no audit entry in the pack is ${event} that the certificate shows`);
 
-/** Returns the first finding with the worst outcome: failed, then incomplete, then any other. */
+/** Returns the first finding with the worst outcome. The order is: failed, incomplete, any other. */
 const selectWorst = (findings: readonly Finding[]): Finding =>
   findings.find(({ outcome }) => outcome === "fail") ??
   findings.find(({ outcome }) => outcome === "incomplete") ??
@@ -42,8 +43,8 @@ const selectWorst = (findings: readonly Finding[]): Finding =>
 const parseInstant = (value: unknown): number | null => (typeof value === "number" ? value : isIsoTime(value) ? Date.parse(value) : null);
 
 /**
- * Compares a payload member that every entry since `boundDetailsSince` contains. Returns null if the values match, if an older entry lacks
- * the member, or if the pack does not contain the expected value (`expected` is undefined).
+ * Compares a payload member that every entry since `boundDetailsSince` contains. Returns null in three cases: the values match, an older
+ * entry lacks the member, or `expected` is undefined because the pack does not contain the expected value.
  */
 const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string, expected: Json | undefined): Finding | null => {
   const logged = payload[name];
@@ -56,8 +57,8 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
 /**
- * The members that say how the submitted data was changed. A certificate contains only the members that apply. The payload must contain the
- * same members.
+ * The members that say how the submitted data was changed. A certificate contains only those that apply, and the payload must contain the
+ * same ones.
  */
 export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
 
@@ -130,7 +131,7 @@ const compareEntityWithdrawal = (history: AuditHistory, number: number, listed: 
     return fail(`entry ${entry.seq} withdrew from other recipients than the certificate shows`);
   if (listed.some(({ cease_by: ceaseBy }) => parseInstant(ceaseBy) !== parseInstant(payload.cease_by)))
     return fail(`entry ${entry.seq} names a different deadline`);
-  // A missing method is accepted here. `entities.receipt` refuses it unless the entry was written before receipts existed.
+  // If the method is missing, this check still passes. `entities.receipt` refuses it unless the entry was written before receipts existed.
   if (listed.some(({ method }) => method !== undefined && method !== payload.method))
     return fail(`entry ${entry.seq} is a withdrawal with a different method`);
   const [differing = null] = listed.flatMap(
@@ -154,8 +155,8 @@ const checkWithdrawnEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Compares the acknowledged recipients on the certificate with the audit entries. Every acknowledged recipient must be in an entry with the
- * same time, and every recipient in an entry must be acknowledged on the certificate.
+ * Compares the acknowledgments for recipients on the certificate with the audit entries. Each acknowledgment on the certificate must be in
+ * an entry with the same time, and each recipient in an entry must be acknowledged on the certificate.
  */
 const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
   const { certificate, payloads } = history;
@@ -182,8 +183,8 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Checks one type of event against its entries. If the certificate says when the event happened, there must be exactly one entry, with that
- * time. Otherwise, there must be no entry. `bound` contains the expected members of the entry's payload.
+ * Checks one type of event against its entries. If the certificate contains the time of the event (`claimed`), there must be exactly one
+ * entry, with that time. Otherwise, there must be no entry. `bound` contains the expected members of the entry's payload.
  */
 const checkDatedEvent = (
   history: AuditHistory,
@@ -244,7 +245,7 @@ const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
 const checkUnlinkedPolicies = (history: AuditHistory, isListed: boolean): Finding => {
   const { certificate } = history;
   if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
-  // A certificate issued before `boundDetailsSince` may have been linked to an earlier capture without an audit entry.
+  // For a certificate issued before `boundDetailsSince`, the link to an earlier capture may have no audit entry.
   const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
   if (!isOlder) return missingEntry("the link to policies");
   return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");

@@ -1,6 +1,6 @@
 // Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
-// recorded chain head. The pack omits entries about other certificates. Hash links across omitted entries cannot be checked, but the order
-// of the entries in the log can.
+// recorded chain head. The pack omits entries about other certificates. Where entries are omitted, the hash links cannot be checked, but
+// the order of the entries in the log can.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -36,7 +36,7 @@ const parseEntry = (line: string): AuditEntry | null => {
   return isWellFormed && serializeAuditEntry(entry) === line ? entry : null;
 };
 
-/** Parses audit/entries.jsonl. On failure, returns the number of a malformed line, counted from 1. */
+/** Parses audit/entries.jsonl. If a line is malformed, returns its number, counted from 1. */
 export const parseEntries = (text: string): readonly AuditEntry[] | number => {
   const lines = text.split("\n");
   if (lines.pop() !== "") return lines.length + 1; // the last line must end with a line break
@@ -115,10 +115,7 @@ export const checkChain = (files: PackFiles, audit: AuditSubject): Finding => {
 
 const parseProofOrigin = (proof: string): string | null => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
 
-/**
- * A pack whose audit entries are checked. `createdAt` is the time when the pack was created. Log keys must still have been valid at that
- * time.
- */
+/** A pack whose audit entries are checked. Log keys must still have been valid at `createdAt`, the time when the pack was created. */
 interface AuditedPack {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;
@@ -153,7 +150,7 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${entries.length} proofs, ${origin}`);
 };
 
-/** Checks this chain's recorded head, and which of the pack's entries the recorded chain includes. */
+/** Checks that the audit log recorded a head of this chain, and that the recorded chain includes the right entries of the pack. */
 export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const { trust, files, entries } = pack;
   const headsText = decodeText(files.get("audit/heads.json"));
@@ -202,7 +199,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(recordText));
   if (!verdict.ok) return fail(verdict.fault);
   if (verdict.index.toString() !== record.log_size) return fail("the record is not at the log index that it names");
-  // Of the pack's entries, the recorded chain must include exactly those that precede the record in the log.
+  // The recorded chain must include exactly those entries of the pack that precede the record in the log.
   for (const entry of entries) {
     const proof = parseTlogProof(decodeText(files.get(getProofPath(entry.seq))) ?? "");
     if (proof !== null && proof.index < verdict.index && BigInt(entry.seq) > seq)
@@ -213,9 +210,9 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${leaf.seq} entries in the chain at ${record.at}`);
 };
 
-const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, because one record may be missing
+const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, because one record may have failed
 
-/** Describes a record of heads that was outdated when the pack was created. Returns null if the record was recent or is absent. */
+/** Describes a record of heads that was already outdated when the pack was created. Returns null if the record was recent or is absent. */
 export const describeStaleHeads = (files: PackFiles, createdAt: string): string | null => {
   const at = asObject(parseCanonical(decodeText(files.get("audit/heads-record.json"))))?.at;
   if (!isIsoTime(at) || !isIsoTime(createdAt) || Date.parse(createdAt) - Date.parse(at) <= maxHeadsAgeMs) return null;

@@ -1,6 +1,6 @@
-// Builds three files: dist/svc-verify.mjs (command and module for Node), the script of the self-checking page, and
-// dist/verify-signature.mjs for webhook receivers. They have no dependencies and are not minified, so that users can read the code they
-// rely on.
+// Builds three files: dist/svc-verify.mjs (a command and module for Node), the script of the self-checking page, and
+// dist/verify-signature.mjs for webhook receivers. They have no dependencies and are not minified, so that users can read the code that
+// they rely on.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

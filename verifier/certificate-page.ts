@@ -1,5 +1,5 @@
-// Renders certificate.html again from the other files in a pack and compares the result with the file. This finds a page that contradicts
-// the certificate. The page is part of the pack format: the same files always result in the same page.
+// Renders certificate.html again from the other files in a pack and compares the result with the file, to find a page that contradicts the
+// certificate. This is possible because the page is part of the pack format: the same files always result in the same page.
 import type { ArticleParts, DisclosedFields } from "../core/certificates/evidence-article.ts";
 import { renderCertificatePage } from "../core/certificates/evidence-html.ts";
 import { html } from "../core/certificates/evidence-markup.ts";
@@ -140,7 +140,7 @@ const readDisclosed = (files: PackFiles): DisclosedFields => {
 };
 
 /**
- * The page lists the person's details in the order of the form. The other files contain them sorted, so the order is taken from the page.
+ * The page lists the person's details in the order of the form. In the other files, they are sorted, so the order is taken from the page.
  */
 const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: string): readonly (readonly [string, T])[] => {
   const placed = fields.map((field) => ({ field, at: page.indexOf(html`<dt>${field[0]}</dt>`.text) }));
@@ -148,18 +148,15 @@ const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: strin
 };
 
 /**
- * Returns the capture methods that the page may show: the one in the evidence or, failing that, the one in the audit log. If the pack
- * contains neither, both methods are possible.
+ * Returns the capture methods that the page may show: the method in the evidence or, if the pack has no evidence, the method in the audit
+ * log. If neither is in the pack, both methods are possible.
  */
 const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
   const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;
   return (["browser", "server"] as const).filter((method) => bound === undefined || bound === method);
 };
 
-/**
- * Renders the expected page, once for each capture method that the rest of the pack allows. Returns null if the certificate cannot be
- * rendered.
- */
+/** Renders the expected page once for each possible capture method. Returns null if the certificate cannot be rendered. */
 export const renderPackedPages = (source: PageSource): readonly string[] | null => {
   const { files, certificate, redacted } = source;
   const page = decodeText(files.get("certificate.html")) ?? "";

@@ -53,7 +53,7 @@ const listCheckIds = (...prefixes: readonly string[]): readonly CheckId[] =>
 
 /** The checks on the issuance statement. */
 export const anchorCheckIds = listCheckIds("anchor.", "attest.");
-/** The checks on the withdrawal statement. */
+/** The checks on the statement of a withdrawal. */
 export const revocationCheckIds = listCheckIds("revoke.");
 /** The checks on a withdrawal receipt, without its ledger statement. */
 export const receiptCheckIds = listCheckIds("receipt.");

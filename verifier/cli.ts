@@ -1,5 +1,5 @@
-// svc-verify: checks an evidence pack on the command line, without network access. It can also be imported as a module, which exports the
-// same checks.
+// svc-verify: checks an evidence pack on the command line, without network access. The file can also be imported as a module, which exports
+// the same checks.
 import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import process, { argv, stderr, stdout } from "node:process";

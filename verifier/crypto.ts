@@ -19,13 +19,13 @@ const knownSignature = fromHex(
 
 export const ed25519UnsupportedNote = "This program cannot check Ed25519 signatures. Use a newer browser or Node version.";
 
-/** Returns whether this runtime can verify Ed25519. Older browsers cannot, and pages over plain http have no WebCrypto. */
+/** Returns whether this runtime can verify Ed25519. Older browsers cannot, and WebCrypto is missing on pages over plain http. */
 export const canVerifyEd25519 = async (crypto: NoteCrypto): Promise<boolean> => {
   try {
     const accepts = await crypto.verifyEd25519(knownPublicKey, new Uint8Array(0), knownSignature);
     const refuses = !(await crypto.verifyEd25519(knownPublicKey, new Uint8Array(1), knownSignature));
     return accepts && refuses;
   } catch {
-    return false; // WebCrypto may be missing altogether
+    return false; // WebCrypto is missing
   }
 };

@@ -1,5 +1,5 @@
-// Checks a certificate's withdrawals of consent for individual recipients. Each has a signed receipt and a ledger statement. Each check
-// returns one finding for all withdrawals together.
+// Checks a certificate's withdrawals of consent for individual recipients. Each withdrawal has a signed receipt and a ledger statement.
+// Each check has one finding for all withdrawals together.
 import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { maxPackedEntityWithdrawals } from "../core/certificates/evidence-parts.ts";
@@ -18,13 +18,13 @@ export interface EntityWithdrawalEvidence {
 }
 
 /**
- * Returns whether a recipient's withdrawal has the older format. In the current format, certificates say how a withdrawal was made and when
- * the business received the request, and packs contain its receipt.
+ * Returns whether the withdrawal for a recipient has the older format. In the current format, the certificate says how the withdrawal was
+ * made and when the business received the request, and the pack contains the receipt.
  */
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;
 
-/** Returns the worst finding. If at least one check passed and all others were skipped, returns `passed`. */
+/** Returns the worst finding. If no check failed or is incomplete and at least one passed, returns `passed`. */
 const selectWorstFinding = (findings: readonly Finding[], passed: Finding): Finding =>
   findings.find(({ outcome }) => outcome === "fail") ??
   findings.find(({ outcome }) => outcome === "incomplete") ??
@@ -82,8 +82,8 @@ const checkEntityWithdrawal = async (
 ): Promise<EntityWithdrawalFindings> => {
   const withoutAnchor = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
   if (text === null) {
-    // A missing receipt is accepted only for withdrawals in the older format. `audit.status` checks the time of each withdrawal against the
-    // audit log, so a newer withdrawal cannot pass as an older one.
+    // A missing receipt is accepted only for a withdrawal in the older format. A newer withdrawal cannot pass as an older one, because
+    // `audit.status` checks its time against the audit log.
     const isOlder = listed.every(isOlderEntity) && anchor.statement === null;
     return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }

@@ -1,5 +1,5 @@
-// Dates on which the pack format changed. The time of an event, which must match the audit log, determines which format applies. The
-// absence of a part must not determine it, because anyone could then remove parts from a pack and make it pass as an older one.
+// Dates on which the pack format changed. The time of an event determines which format applies, because it must match the audit log. The
+// absence of a part must not determine the format: anyone could then remove parts from a pack and make it pass as an older one.
 
 /**
  * From this time on, packs contain a signed receipt for each withdrawal of consent for individual recipients, and certificates list how

@@ -16,8 +16,8 @@ const primes = ((): number[] => {
 })();
 
 /**
- * Returns the first 32 fractional bits of a square root (`power` 2) or cube root (3), which FIPS 180-4 uses as constants. Integer
- * arithmetic makes the result exact.
+ * Returns the first 32 fractional bits of the square root (`power` 2) or cube root (`power` 3) of a number. FIPS 180-4 uses such bits as
+ * constants. Integer arithmetic makes the result exact.
  */
 const computeRootBits = (value: number, power: bigint): number => {
   const target = BigInt(value) << (32n * power);

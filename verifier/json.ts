@@ -6,8 +6,8 @@ import { isJsonObject, toCanonicalJson, type Json, type JsonObject } from "../co
 export const decodeText = (bytes: Uint8Array | undefined): string | null => (bytes === undefined ? null : decodeUtf8(bytes));
 
 /**
- * Parses canonical JSON. Returns undefined unless serializing the value again returns the same text. This rules out duplicate keys,
- * unneeded escapes, whitespace and other number formats.
+ * Parses canonical JSON. Returns undefined unless serializing the value again results in the same text. This rules out duplicate keys,
+ * unneeded escapes, whitespace and alternative number formats.
  */
 export const parseCanonical = (text: string | null): Json | undefined => {
   if (text === null) return undefined;
@@ -32,7 +32,7 @@ export const hasExactMembers = (record: JsonObject, names: readonly string[]): b
 const isSameJson = (a: Json | undefined, b: Json | undefined): boolean =>
   a === undefined || b === undefined ? a === b : toCanonicalJson(a) === toCanonicalJson(b);
 
-/** Returns the names of the members of `b` whose value differs in `a`. */
+/** Returns the names of the members of `b` that have a different value in `a`. */
 export const findDifferingMembers = (a: JsonObject, b: Partial<JsonObject>): string[] =>
   Object.keys(b).filter((name) => !isSameJson(a[name], b[name]));
 

@@ -1,4 +1,4 @@
-// The files that a pack may contain. Other files are refused, because an unchecked file could claim anything.
+// The files that a pack may contain. Other files are refused, because no check covers them and they could claim anything.
 
 const requiredFiles: readonly string[] = [
   "MANIFEST.note",

@@ -61,8 +61,8 @@ const parseIssuerKeyId = (pem: string | null): string | null => {
 };
 
 /**
- * Checks the PEM copies of keys and certificates, which the pack contains for other tools. Each key must match the key ID in its file name,
- * and each certificate must match one in trust.json.
+ * Checks the PEM copies of keys and certificates, which the pack contains for other tools. Each issuer key must match the key ID in its
+ * file name, and each authority's certificate must match one in trust.json.
  */
 export const checkTrustCopies = (files: PackFiles): Finding => {
   const document = asObject(parseCanonical(decodeText(files.get("trust/trust.json"))));
@@ -87,7 +87,7 @@ export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust
     return fail("MANIFEST.note is for a different manifest");
   }
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
-  // The issuer's public keys are trusted under any name, because the name in a note is chosen by its signer.
+  // The signer of a note chooses the name in it. The issuer's public keys are therefore tried with every name in the note.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
   const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(name, keyKinds.log, publicKey)));

@@ -6,11 +6,11 @@ import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { boundDetailsSince } from "./format-changes.ts";
 import { asObject } from "./json.ts";
 
-const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is created, and the deadline can pass in between
+const maxClockSkewMs = 5 * minuteMs; // the deadline can pass between reading the certificate and creating the pack
 
 const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: string): boolean => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
-  // Older withdrawals do not have to be marked. Other checks report a malformed time.
+  // Older withdrawals do not have to be marked. If a time is malformed, other checks report it.
   if (!isIsoTime(at) || at < boundDetailsSince || !isIsoTime(ceaseBy)) return false;
   const lateMs = Date.parse(createdAt) - Date.parse(ceaseBy);
   if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs) return typeof overdue !== "boolean";
@@ -18,8 +18,8 @@ const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: st
 };
 
 /**
- * Finds a withdrawal that is wrongly marked as overdue or not overdue. Returns null if there is none. An acknowledgment of the whole
- * withdrawal counts for each recipient.
+ * Finds a withdrawal that is wrongly marked as overdue or as not overdue. Returns null if there is none. If the whole withdrawal was
+ * acknowledged, this counts for each recipient.
  */
 export const findOverdueFault = (certificate: JsonObject, createdAt: string): string | null => {
   const withdrawal = asObject(certificate.withdrawal);

@@ -20,7 +20,7 @@ const verdictMessages: Readonly<Record<Report["verdict"], readonly [string, stri
   invalid: ["bad", "✗ Not valid."],
 };
 
-/** Describes the result if the reader has no keys of their own. The wording is neutral and starts with what the checks proved. */
+/** Describes the result if the reader has not provided any keys. The wording is neutral and starts with what the checks proved. */
 const describeBundledTrust = ({ checks, missing }: Report): readonly [string, readonly string[]] => {
   const passed = checks.filter(({ outcome }) => outcome === "pass").length;
   const missingEvidence = missing.filter((line) => !line.startsWith("trust: "));

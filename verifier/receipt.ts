@@ -1,4 +1,4 @@
-// Checks a withdrawal's signed receipt, in a pack or by itself: its members, signature and deadline. Also rebuilds the ledger statement
+// Checks a withdrawal's signed receipt, in a pack or on its own: its members, signature and deadline. Also rebuilds the ledger statement
 // from it.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -18,7 +18,7 @@ export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number],
   readonly entities?: readonly string[];
 };
 
-/** Checks that the format, the scope and the recipients match. Recipients are listed if and only if the scope is `recipient`. */
+/** Checks that the format, scope and recipients are consistent. The receipt lists recipients if and only if the scope is `recipient`. */
 const isValidScope = ({ entities, schema, scope }: JsonObject): boolean =>
   schema === entityReceiptFormat
     ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0

@@ -1,4 +1,5 @@
-// Checks the record behind the fingerprint, and everything that the record commits to by hash, for packs and for the public API response.
+// Checks the record that the fingerprint is the hash of, and everything that the record commits to by hash. Used for packs and for the
+// public API response.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { fromBase64, fromBase64Url, encodeUtf8 } from "../core/bytes.ts";
 import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonical-json.ts";
@@ -19,8 +20,8 @@ export const isNamedBusiness = (value: unknown): boolean =>
   isJsonObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
 /**
- * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. Only the two members with the
- * person's choice for each recipient are optional.
+ * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. The two members with the person's
+ * choice for each recipient are optional, but only together.
  */
 export const parsePreimage = (text: string | null): Preimage | null => {
   const record = asObject(parseCanonical(text));
@@ -168,8 +169,7 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
 });
 
 /**
- * Finds members of a withdrawal that contradict each other. The withdrawal is for one recipient or for the whole certificate. Returns null
- * if there are none.
+ * Finds a contradiction between the members of a withdrawal, for one recipient or for the whole certificate. Returns null if there is none.
  */
 const findContradiction = (withdrawal: JsonObject): string | null => {
   const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
@@ -180,8 +180,8 @@ const findContradiction = (withdrawal: JsonObject): string | null => {
 };
 
 /**
- * Checks the recipients that are listed as withdrawn: that the person had consented to each one, that each is listed once, that the times,
- * deadlines and receipt URLs are consistent, and that an active certificate still has a recipient whose consent was not withdrawn.
+ * Checks the recipients that are listed as withdrawn. The person must have consented to each one, and each must be listed once. Times,
+ * deadlines and receipt URLs must be consistent. If the certificate is active, there must be a recipient whose consent was not withdrawn.
  */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;

@@ -1,5 +1,5 @@
-// Parses the trust document (/.well-known/svc-trust.json), which contains the keys that a reader trusts. Ignores unknown members. A
-// malformed known member makes the whole document invalid, because trusting only part of the document is not safe.
+// Parses the trust document (/.well-known/svc-trust.json), which contains the keys that a reader trusts. Ignores unknown members. If a
+// known member is malformed, the whole document is invalid, because trusting only part of it is not safe.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, isIsoTime, type KeyValidity } from "../core/ledger/key-validity.ts";
@@ -25,7 +25,7 @@ export interface Trust {
   readonly witnessMin: number;
   readonly authorities: readonly TimestampPin[];
   readonly issuerKeys: readonly IssuerKey[];
-  /** The public keys that verify the issuer's signatures on Rekor entries, as SPKI in base64. */
+  /** The public keys that verify the service's signatures on Rekor entries, as SPKI in base64. */
   readonly anchorKeys: readonly string[];
 }
 
@@ -115,7 +115,7 @@ export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, sinc
     .map(({ vkey }) => parseVkey(vkey))
     .filter((key) => key !== null);
 
-/** Returns the issuer's key with this ID if it was valid at that time. Otherwise, returns the reason, phrased as the end of a sentence. */
+/** Returns the issuer's key with this ID if it was valid at that time. Otherwise, returns the reason, worded as the end of a sentence. */
 export const findIssuerKey = ({ issuerKeys }: Trust, kid: unknown, at: string): IssuerKey | "is not trusted" | "was not in use then" => {
   const key = issuerKeys.find((candidate) => candidate.kid === kid);
   if (key === undefined) return "is not trusted";

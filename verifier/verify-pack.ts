@@ -1,5 +1,5 @@
-// Checks a complete evidence pack offline. The input is the bytes of the zip and the reader's keys, and the result is one report. Runs
-// every check that is possible, even after a failure. The report contains the ID of the first failed check.
+// Checks a complete evidence pack offline. The input is the bytes of the zip and the reader's keys, and the output is one report. Every
+// check that is possible runs, even after a failure. The report contains the ID of the first failed check.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { parseZip, type PackFiles } from "../core/certificates/evidence-zip.ts";
 import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
@@ -24,9 +24,7 @@ import * as record from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
 export interface VerificationOptions {
-  /**
-   * The reader's own trust document. If it is null, the copy in the pack is used if there is one, and the verdict is `incomplete` at best.
-   */
+  /** The reader's own trust document. If it is null, the copy in the pack is used, and the verdict is at best `incomplete`. */
   readonly trust: Trust | null;
   /** The fingerprint, in hex, that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;
@@ -72,7 +70,7 @@ const loadEntityWithdrawalEvidence = (files: PackFiles, number: number): EntityW
   anchor: loadAnchorEvidence(files, `withdrawn-${number}`, null),
 });
 
-/** Returns the numbers of the withdrawals of consent for individual recipients that have files in the pack, without duplicates. */
+/** Returns the numbers of the withdrawals for individual recipients that have files in the pack, without duplicates. */
 const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
   [
     ...new Set(
@@ -151,7 +149,10 @@ const findEvidenceFault = (certificate: JsonObject, redacted: readonly string[])
   return evidence.gpc === asObject(certificate.signals)?.gpc ? null : "certificate and evidence differ in the browser's privacy signal";
 };
 
-/** Checks that the person's details on the certificate, their commitments, the disclosures and the manifest's omissions are consistent. */
+/**
+ * Checks that four things are consistent: the person's details on the certificate, their commitments, the disclosures, and the omissions
+ * that the manifest lists.
+ */
 const findSubjectFault = (certificate: JsonObject, redacted: readonly string[], files: PackFiles): string | null => {
   const subject = asObject(certificate.subject);
   const committed = asObject(parseCanonical(decodeText(files.get("subject/commitments.json"))));
@@ -178,8 +179,8 @@ const findRedactionFault = (redacted: readonly string[]): string | null => {
 };
 
 /**
- * Checks that the certificate shows no details of a person whose data was erased. If it was erased before `boundDetailsSince`, masked
- * details can remain.
+ * If the person's data was erased, checks that the certificate shows no details of the person. Masked details can remain if the erasure was
+ * before `boundDetailsSince`.
  */
 const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonObject): string | null => {
   if (!isIsoTime(erasedAt)) return null;
@@ -187,7 +188,7 @@ const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonOb
   return erasedAt < boundDetailsSince ? null : keys.length === 0 ? null : "the certificate shows details of an erased person";
 };
 
-/** Checks that certificate.html and README.txt contain the certificate's ID. certificate-page.ts checks all of certificate.html. */
+/** Checks that certificate.html and README.txt contain the certificate's ID. certificate-page.ts compares the whole certificate.html. */
 const findPagesFault = (files: PackFiles, certId: string): string | null => {
   const other = ["certificate.html", "README.txt"].find((path) => !decodeText(files.get(path))?.includes(certId));
   return other === undefined ? null : `${other} is about a different certificate`;
@@ -272,7 +273,10 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   findings.set("audit.policies", checkPolicyLinks(history));
 };
 
-/** Returns the capture method in the issuance's audit payload, or undefined if it is absent. `audit.chain` checks the payload. */
+/**
+ * Returns the capture method in the issuance's audit payload, or undefined if it is absent. `audit.chain` checks that the payload is
+ * genuine.
+ */
 const findLoggedCaptureMethod = (files: PackFiles): unknown => {
   const entries = parseEntries(decodeText(files.get("audit/entries.jsonl")) ?? "");
   const issuance = typeof entries === "number" ? undefined : entries.find(({ type }) => type === "certificate.issued");
@@ -355,8 +359,8 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
   if (certificate !== null) {
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
-    // A false claim on the certificate usually makes the page differ too. In that case, the report must name the check that found the false
-    // claim, so this check does not fail.
+    // If the certificate contains a false claim, the page usually differs too. The report must then name the check that found the claim, so
+    // this check does not fail as well.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }

@@ -1,4 +1,4 @@
-// The checks that need only the public API response (GET /v1/certs/{id}/verify). A page can run them in the visitor's browser.
+// The checks that need only the public API response (GET /v1/certs/{id}/verify). A page can therefore run them in the visitor's browser.
 import { toBase64, fromBase64, encodeUtf8 } from "../core/bytes.ts";
 import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -35,7 +35,7 @@ const emptyAnchorEvidence: AnchorEvidence = {
   timestampReply: null,
 };
 
-/** Formats a published proof as a tlog-proof. Returns null if part of it is malformed. */
+/** Formats a published proof as a tlog-proof. Returns null if a part of the proof is malformed. */
 const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unknown): string | null => {
   const proof = asStrings(hashes)?.map(fromBase64);
   if (typeof index !== "string" || !/^[0-9]{1,19}$/.test(index) || typeof checkpoint !== "string" || !proof?.every((hash) => hash !== null))
@@ -45,7 +45,7 @@ const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unkno
 
 /**
  * Rebuilds the receipt from a published anchor. Returns null for a Rekor ledger, because the response does not contain the ledger's leaf.
- * Returns an empty text, which fails the checks, if a member is missing.
+ * If a member is missing, returns an empty string, which fails the checks.
  */
 const formatPublishedReceipt = (anchor: JsonObject, statement: string): string | null => {
   const kind = asString(anchor.ledger)?.split(":")[0];

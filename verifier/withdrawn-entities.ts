@@ -1,4 +1,4 @@
-// Reads the recipients that a certificate lists as withdrawn, grouped by withdrawal.
+// Reads the recipients whose consent was withdrawn from a certificate, grouped by withdrawal.
 import type { JsonObject } from "../core/canonical-json.ts";
 import { asObject, asString } from "./json.ts";
 

@@ -1,6 +1,6 @@
-// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance per window handles forms. It reads no values
-// and sends nothing before a form is submitted or the page calls certify(). Share mode is a separate file that is loaded only if the page has
-// a share tag or its URL contains a response from the consent sheet.
+// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance per window handles forms. It reads no
+// values and sends nothing before a form is submitted or the page calls certify(). Share mode is a separate file that is loaded only if the
+// page has a share tag or its URL contains a response from the consent sheet.
 
 import { type Config, type ConsentOptions, createConfig, configFromTag, isTargetForm, getOwnScriptUrl, findTags } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
