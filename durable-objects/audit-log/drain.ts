@@ -7,7 +7,7 @@ import { logError } from "../error-log.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const entriesPerPage = 500;
-const pagesPerRun = 20; // up to 10,000 entries per shard, which take a few seconds; the platform stops an alarm after 15 minutes
+const pagesPerRun = 20; // 10,000 entries per shard take a few seconds, and the platform stops an alarm after 15 minutes
 
 export interface DrainResult {
   readonly appended: number;
@@ -15,14 +15,14 @@ export interface DrainResult {
 }
 
 export interface DrainOutcome {
-  /** The outcome of this run; null if the log is frozen. */
+  /** Null if the log is frozen. */
   readonly result: DrainResult | null;
-  /** The error of the first shard that failed; null if none failed. A shard that fails does not stop the others. */
+  /** The first error, or null if all shards succeeded. An error in one shard does not stop the others. */
   readonly fault: Error | null;
 }
 
 export interface DrainPorts {
-  /** The shard that the audit log is named after. The drain reads only entries for this log. */
+  /** The name of the audit log, which is the ID of a shard. Only changes for this log are read. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;

@@ -26,7 +26,7 @@ export const checkpointInterval = async (
     const newest = await getSignedCheckpoint(closed.size);
     if (newest === null) return null;
     tables.saveIntervalCheckpoint(storage.sql, interval, newest.size);
-    closed = close(); // a concurrent call may have saved another checkpoint first
+    closed = close(); // reads the saved size, because a concurrent call may have saved another checkpoint first
   }
   const signed = findCheckpoint(storage.sql, closed.checkpointSize ?? -1);
   if (signed === null) throw new Error("the checkpoint of the interval is missing");

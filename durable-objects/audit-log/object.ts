@@ -44,7 +44,7 @@ export interface AuditEnv extends TileEnv {
 
 const batchWindowMs = 50; // requests that arrive within this time are processed together
 const retryMs = 15 * secondMs; // if the process dies or a shard fails, an alarm resumes the work after this delay
-const frozenRetryMs = minuteMs; // a frozen log accepts no entries until an operator has restored it, so retrying sooner would not help
+const frozenRetryMs = minuteMs; // a frozen log accepts no entries until an operator restores it, so it retries less often
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
   readonly #proofBudget = new Budget(proofsPerSecond);
@@ -54,7 +54,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   constructor(ctx: DurableObjectState, env: AuditEnv) {
     super(ctx, env, auditLogSteps);
     const { storage } = ctx;
-    // When the platform starts the object for an alarm, the name may be missing, so the object stores its name as soon as it is known.
+    // When the platform starts an object for an alarm, `ctx.id.name` may be missing. The object therefore stores its name when it first
+    // sees it.
     if (ctx.id.name !== undefined && findMeta(storage.sql, "shard") === null) setMeta(storage.sql, "shard", ctx.id.name);
     this.#proofPorts = {
       storage,
@@ -85,7 +86,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return checkpoint;
   }
 
-  /** An audit log keeps all tiles, because evidence packs need the tiles and hashes of old entries. */
+  /** Keeps all tiles, because evidence packs need the tiles and hashes of old entries. */
   protected override getKeptTiles(): null {
     return null;
   }
@@ -112,7 +113,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   /**
    * Proves which entry of a chain is the newest, and that no entries are missing up to the newest record of heads. Uses the signed
    * checkpoint of size `atSize`. If `atSize` is null, waits for a checkpoint that covers the whole chain. This takes up to a second, or up
-   * to three if other chains add records in the meantime. To read the entries that the proof covers, pass the returned size to
+   * to three if other chains add records in the meantime. To read the entries that the proof covers, pass the returned `size` to
    * `getChainPage` as `belowSize`. Returns null if the chain had no entries at that size, or if there is no such checkpoint, for example
    * because the log is frozen.
    */
@@ -151,9 +152,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Appends the entries that were committed before the call, in one shard or in all shards. Call it before reading entries that the caller
-   * has just committed. `hasMore` is true if there were more entries than one call can append. Returns null if the log is frozen. Rejects
-   * if a shard fails.
+   * Appends entries that were committed before the call, in one shard or in all shards. Call it before reading entries that you have just
+   * committed. `hasMore` is true if there are more entries than one call can append. Returns null if the log is frozen. Rejects if a shard
+   * fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {
     const { result, fault } = await this.#drain(shard);
@@ -170,8 +171,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Reads the change logs of all shards. Uploads full tiles in the background, so that R2 does not delay the next alarm. Does not reject if
-   * a shard fails, because the platform retries a failing alarm six times and then drops it.
+   * Reads the change logs of all shards. Uploads full tiles in the background, so that R2 does not delay the next alarm. Never rejects,
+   * because the platform retries a failing alarm six times and then drops it.
    */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
@@ -181,8 +182,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // If the alarm time has changed, a request set the alarm during this run. That alarm is kept, because this run may have missed the
-      // new entries.
+      // If the alarm time has changed, a call to `requestDrain` set it during this run. Keep that alarm, because this run may have missed
+      // the new entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
       logError("audit-log.alarm", error);

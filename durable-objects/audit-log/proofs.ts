@@ -23,7 +23,6 @@ export interface EntryProof {
 }
 
 export interface TrailProof extends ChainState {
-  /** The entries, oldest first. */
   readonly entries: readonly StoredEntry[];
   /** The c2sp.org/tlog-proof@v1 of each entry, in the order of `entries`. */
   readonly proofs: readonly string[];
@@ -37,12 +36,12 @@ export interface ProofPorts {
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 
-const maxCheckpoints = 3; // each one can take a second
+const maxCheckpoints = 3; // signing a checkpoint can take a second
 
 /**
- * Finds a checkpoint with at least `size` entries that also covers the newest record of heads, because earlier records can no longer be
- * proven. `find` returns a checkpoint with at least the given number of entries. After three checkpoints, returns the last one even if it
- * does not cover the newest record.
+ * Finds a checkpoint that covers at least `size` entries and the newest record of heads. Earlier records can no longer be proven. `find`
+ * returns a checkpoint with at least the given number of entries. While it signs one, another chain can add a record. After three
+ * checkpoints, returns the last one even if it does not cover the newest record.
  */
 const findCoveringNewestRecord = async (
   sql: SqlStorage,
@@ -51,7 +50,6 @@ const findCoveringNewestRecord = async (
 ): Promise<SignedCheckpoint | null> => {
   const getSizeWithRecord = (): number => Math.max(size, (tables.findNewestRecord(sql)?.log_index ?? -1) + 1);
   let checkpoint = await find(getSizeWithRecord());
-  // While a checkpoint is being signed, the trail of another chain can add a record.
   for (let found = 1; found < maxCheckpoints && checkpoint !== null && checkpoint.size < getSizeWithRecord(); found += 1)
     checkpoint = await find(getSizeWithRecord());
   return checkpoint;
@@ -108,7 +106,7 @@ export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: re
   const entries = tables.listEntriesByChangeIds(sql, chain, changeIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
-  // The record of heads is added before signing, so that one checkpoint covers both the entries and the record.
+  // Adds the record of heads before signing, so that one checkpoint covers both the entries and the record.
   if (last !== undefined && findFreezeReason(sql) === null)
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);

@@ -27,11 +27,10 @@ import {
   type SignedCheckpoint,
 } from "../transparency-log/tables.ts";
 
-/** An entry to append. */
 export interface AuditRow extends PendingEntry {
   /** The ID of the change that the entry records. */
   readonly id: string;
-  /** The number of this change in the change log of its shard. */
+  /** The position of the change in its shard's change log. */
   readonly changeOrd: number;
   /** The shard whose change log contains the change. */
   readonly shard: string;
@@ -50,7 +49,8 @@ const isValidRow = (row: AuditRow): boolean =>
 const dedupeBytes = 16; // with 128 bits, collisions are impossible in practice
 
 /**
- * Builds the key that identifies an entry. The key includes the chain, because one change can add an entry with the same ID to two chains.
+ * Builds the key by which an entry is recognized if it is appended again. The chain is part of the key, because one change can add an entry
+ * to two chains.
  */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`).subarray(0, dedupeBytes);
 
@@ -137,13 +137,12 @@ const recordedNodeReader = (sql: SqlStorage): NodeReader => {
 
 export interface AppendOutcome {
   readonly appended: number;
-  /** The number of rows whose entries were already in their chains, because a change log was read twice. */
+  /** The number of rows that were skipped because their chains already contain them. This happens if a change log is read twice. */
   readonly known: number;
   /** The IDs of rows that were not appended because they have invalid values. Only a bug can cause this. */
   readonly malformed: readonly string[];
 }
 
-/** A row with its place in its chain. */
 interface NewEntry {
   readonly row: AuditRow;
   readonly leaf: NewLeaf;
@@ -243,8 +242,8 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Adds a record of heads if no record contains the chain yet. Without it, the log could prove that the chain is complete only after the end
- * of the 15-minute interval.
+ * Adds a record of heads if no record contains the chain yet. Otherwise, the log could not prove that the chain is complete until the
+ * 15-minute interval ends.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
@@ -254,7 +253,10 @@ export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instan
 /** The data of a closed 15-minute interval. Except for `checkpointSize`, it never changes. */
 export interface ClosedInterval {
   readonly at: string;
-  /** The size of the log when the interval was closed, including the record of heads. The interval's checkpoint has at least this size. */
+  /**
+   * The size of the log when the interval was closed, including the record of heads. The interval's checkpoint has at least this many
+   * entries.
+   */
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
@@ -289,10 +291,7 @@ export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
   sql.exec("UPDATE interval SET checkpoint_size = ? WHERE number = ? AND checkpoint_size IS NULL", size, number);
 };
 
-/**
- * A stored entry, with its hash, its index in the log, and the ID, number and shard of the change that it records. `payload` is null if
- * only the shard's database stores it.
- */
+/** A stored entry with its position in the log and the change that it records. `payload` is null if only the shard's database stores it. */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;
   readonly change_id: string;
@@ -303,15 +302,14 @@ export interface StoredEntry extends HashedEntry {
 
 export interface ChainState {
   readonly chainIndex: number;
-  /** The chain's newest entry. On a page, this is the newest entry at the requested log size. */
+  /** The chain's newest entry. In a `ChainPage`, the newest entry at the requested log size. */
   readonly head: { readonly seq: string; readonly hash: string };
 }
 
 export interface ChainPage extends ChainState {
   readonly chain: string;
-  /** The entries, newest first. */
   readonly entries: readonly StoredEntry[];
-  /** The `beforeSeq` of the next page; null on the last page. */
+  /** The `beforeSeq` for the next page, or null on the last page. */
   readonly nextBeforeSeq: string | null;
 }
 
@@ -334,23 +332,22 @@ const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, 
 });
 
 export interface ChainPageQuery {
-  /** The maximum number of entries. */
   readonly limit: number;
-  /** The page contains only entries before this sequence number; null for the newest entries. */
+  /** Returns only entries before this sequence number. If null, starts with the newest entry. */
   readonly beforeSeq?: number | null;
-  /** The page shows the chain as it was when the log had this size; without it, as it is now. */
+  /** Returns the chain as it was when the log had this size. By default, returns it as it is now. */
   readonly belowSize?: number;
-  /** Limits the page to entries about the entities with these IDs. */
+  /** Returns only entries about the entities with these IDs. */
   readonly about?: readonly string[] | null;
-  /** Limits the page to entries of these types. */
+  /** Returns only entries of these types. */
   readonly types?: readonly string[] | null;
 }
 
-/** A page with `about` or `types` reads at most this many entries, because matching entries can be rare in a long chain. */
+/** The most entries that a query with `about` or `types` examines. Matching entries can be rare in a long chain. */
 export const maxEntriesScanned = 2_000;
 
 /**
- * Returns a page of a chain, newest entry first. A page with `about` or `types` can be short or empty even if older entries match. Returns
+ * Returns a page of a chain, newest entry first. With `about` or `types`, a page can be short or empty even if older entries match. Returns
  * null if the chain had no entries when the log had the size `belowSize`.
  */
 export const findChainPage = (
@@ -416,8 +413,8 @@ export const findChainState = (sql: SqlStorage, tag: string): ChainState | null 
 };
 
 /**
- * Returns the log index of the chain's newest entry at the time when the log had the size `belowSize`. Returns null if the chain had no
- * entries then.
+ * Returns the log index of the entry that was the chain's newest when the log had the size `belowSize`. Returns null if the chain had no
+ * entries at that size.
  */
 export const findHeadIndex = (sql: SqlStorage, tag: string, belowSize: number): number | null =>
   sql

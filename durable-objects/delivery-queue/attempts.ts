@@ -1,10 +1,10 @@
 // The recorded attempts of a delivery queue. Successes and failures are numbered separately, in the order in which they ended. Old attempts
-// of each kind are deleted by number, so the table needs no index on the time.
+// of each kind are deleted by this number, so the table needs no index on the time.
 import { isDelivered, type AttemptResult, type RecordedAttempt } from "../../core/webhooks/endpoint.ts";
 import { attemptRetentionMs, maxRecordedAttempts, maxShownAttempts } from "../../core/webhooks/exchange.ts";
 import type { Instant } from "../../core/time.ts";
 
-/** Attempts beyond the limit are deleted 100 at a time. Deleting one old attempt for each new one would double the number of writes. */
+/** Attempts over the limit are deleted 100 at a time. Deleting one old attempt for each new one would double the number of writes. */
 const attemptsPerPrune = 100;
 
 const kinds = [
@@ -76,7 +76,7 @@ export const pruneAttempts = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the retention period of the oldest attempt ends, or null if no attempts are recorded. */
+/** Returns the time at which the retention period of the oldest attempt ends, or null if no attempts are recorded. */
 export const findNextAttemptPruneAt = (sql: SqlStorage): Instant | null => {
   const times = kinds.flatMap(([kind]) =>
     sql

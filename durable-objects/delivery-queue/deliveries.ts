@@ -1,7 +1,8 @@
 // The deliveries of a queue. Each function is synchronous, so no other request can run partway through it. A delivery has one of these
 // statuses:
 // - `pending`: the next attempt is due at `due`.
-// - `sending`: an attempt is in progress and is considered lost at `due`. The value of `due` also identifies the attempt.
+// - `sending`: an attempt is in progress. If it has not ended by `due`, it is considered lost. The value of `due` also identifies the
+//   attempt.
 // - `success` or `abandoned`: the delivery has ended.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { createDeliveryId, isDelivered } from "../../core/webhooks/endpoint.ts";
@@ -30,16 +31,16 @@ import type { Instant } from "../../core/time.ts";
 import { findNextAttemptPruneAt, insertAttempt, pruneAttempts } from "./attempts.ts";
 import { findQueueRow, listAttemptHours, recordFailure, recordSuccess } from "./queue-row.ts";
 
-const rowsPerPrune = 1_000; // deleting this many takes a few milliseconds
+const rowsPerPrune = 1_000; // deleting 1,000 rows takes a few milliseconds
 
 export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
   (findQueueRow(sql)?.paused_until ?? 0) <= now &&
   sql.exec("SELECT 1 FROM delivery WHERE status = 'pending' AND due <= ? LIMIT 1", now).toArray().length > 0;
 
 /**
- * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
- * endpoint, including events of types that the endpoint has not selected. Returns the sequence number up to which the queue has received
- * all events for this endpoint.
+ * Inserts a delivery for each event that the queue has not received yet. `events` contains all events for this endpoint up to number
+ * `upTo`. That number can belong to an event of a type that the endpoint has not selected. Returns the number up to which the queue has
+ * received all events for this endpoint.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -51,7 +52,7 @@ export const insertEvents = (
   const queue = findQueueRow(sql);
   if (queue === null) throw new Error("delivery queue is not open");
   for (const event of events) {
-    if (event.seq <= queue.received) continue; // the event was received earlier, and its delivery may already have been deleted
+    if (event.seq <= queue.received) continue; // received earlier, and its delivery may already have been deleted
     sql.exec(
       `INSERT INTO delivery (seq, id, event_id, type, share_id, cert_id, data_sealed, happened_at, created_at,
          status, attempt, due, interruptions, unready) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, 0, 0)`,
@@ -83,7 +84,7 @@ export type DeliveryRow = {
   happened_at: number;
   created_at: number;
   status: "pending" | "sending" | "success" | "abandoned";
-  /** The number of the last attempt that has ended; 0 if none has. Forgiven interruptions and resends do not increase it. */
+  /** The number of the last attempt that has ended, or 0 if none has. Forgiven interruptions and resends do not increase it. */
   attempt: number;
   due: number | null;
   interruptions: number;
@@ -93,7 +94,7 @@ export type DeliveryRow = {
   duration_ms: number | null;
   delivered_at: number | null;
   ended_at: number | null;
-  /** 1 if `recoverFailed` has requeued the delivery and no attempt has ended since then; otherwise 0. */
+  /** 1 if `recoverFailed` has requeued the delivery and no attempt has ended since then, otherwise 0. */
   resend: number;
   failed_at: number | null;
 };
@@ -111,10 +112,7 @@ export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
   dataSealed: row.data_sealed,
 });
 
-/**
- * Converts a delivery for the API. The API shows `pending` until the first attempt has ended, and then `retrying` until the delivery has
- * ended.
- */
+/** Converts a row for the API, where a delivery is `pending` until its first attempt ends, and then `retrying` until the delivery ends. */
 export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   id: row.id,
   webhookId,
@@ -132,8 +130,8 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
 });
 
 /**
- * If the first delivery that `recoverFailed` has requeued is more than `maxRecoveryLatenessMs` late, makes it due now and postpones the
- * other ones by the same amount of time, so that they keep their spacing.
+ * If the first delivery requeued by `recoverFailed` is more than `maxRecoveryLatenessMs` late, makes it due now. Postpones the other
+ * requeued deliveries by the same amount of time, so that the intervals between them stay the same.
  */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
@@ -208,7 +206,7 @@ export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Excl
 };
 
 /**
- * Ends a delivery without sending it, because its share has ended and the payload must no longer be read. A canceled delivery cannot be
+ * Ends a delivery without sending it, because its share has ended and its data must no longer be read. A canceled delivery cannot be
  * recovered, so it no longer counts as failed.
  */
 export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Instant): void => {
@@ -221,10 +219,10 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 };
 
 /**
- * Requeues interrupted attempts, so that they are due immediately. An attempt is interrupted if its process died or its lease expired. The
- * receiver did not cause this, so the next attempt keeps the same number. After `maxForgivenInterruptions`, an interruption counts as a
- * failed attempt. If `all` is true, also requeues attempts whose lease has not expired. Set `all` when the process starts, because no
- * attempts can be in progress then.
+ * Requeues deliveries whose attempt was interrupted, so that they are due immediately. An attempt is interrupted if its process died or its
+ * lease expired. The receiver did not cause this, so the next attempt has the same number. After `maxForgivenInterruptions`, an
+ * interruption counts as a failed attempt. If `all` is true, also requeues deliveries whose lease has not expired. Set `all` when the
+ * process starts, because no attempt can be in progress at that time.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -238,8 +236,8 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 };
 
 /**
- * Returns when the next delivery is due or the lease of an attempt expires, but no earlier than the end of a pause. Returns null if no
- * deliveries are waiting or in progress, or if the endpoint is disabled.
+ * Returns the time at which the next delivery is due or the lease of an attempt expires. If the queue is paused, returns a time after the
+ * pause. Returns null if no deliveries are waiting or in progress, or if the endpoint is disabled.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   const queue = findQueueRow(sql);
@@ -248,8 +246,7 @@ export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   return at === null ? null : Math.max(at, queue.paused_until ?? 0);
 };
 
-// SQLite uses a partial index only if it can tell that the query implies the index's condition, so these filters repeat the indexes'
-// conditions.
+// These filters repeat the conditions of the partial indexes. Otherwise, SQLite would not use the indexes.
 const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
   abandoned: "status = 'abandoned'",
   retrying: "due IS NOT NULL AND attempt > 0",
@@ -276,7 +273,7 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
 
 /**
  * Saves the result of a replay. A success ends the delivery: no further attempt is sent, and the result of an attempt in progress is
- * ignored. A failure is only added to the recorded attempts. In both cases, the delivery's number of attempts stays the same.
+ * ignored. A failure is recorded as an attempt, but does not change the delivery. In both cases, the attempt number stays the same.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, now: Instant): void => {
   const row = findDeliveryRow(sql, id);
@@ -295,7 +292,7 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, 
   recordSuccess(sql, outcome.status, now);
 };
 
-// Matches deliveries that failed at or after the given time and are abandoned or waiting for a retry. Canceled deliveries have no error, so
+// Matches deliveries that failed at or after a given time and are abandoned or waiting for a retry. Canceled deliveries have no error, so
 // they do not match.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
@@ -304,9 +301,8 @@ export const countFailed = (sql: SqlStorage, since: Instant): number =>
   sql.exec<{ failed: number }>(`SELECT COUNT(*) AS failed FROM delivery WHERE ${failedCondition}`, since).one().failed;
 
 /**
- * Requeues up to `maxRecoveredDeliveries` failed deliveries in the order of their events, after those that were requeued earlier. The
- * requeued deliveries become due at fixed intervals. Resending a delivery does not use up an attempt. Returns the number of requeued
- * deliveries.
+ * Requeues up to `maxRecoveredDeliveries` failed deliveries in the order of their events. They become due at fixed intervals, after the
+ * deliveries that earlier calls requeued. Resending a delivery does not use up an attempt. Returns the number of requeued deliveries.
  */
 export const recoverFailed = (sql: SqlStorage, since: Instant, now: Instant): number => {
   const { last } = sql.exec<{ last: number | null }>("SELECT MAX(due) AS last FROM delivery WHERE due IS NOT NULL AND resend = 1").one();
@@ -347,8 +343,8 @@ export const getActivity = (sql: SqlStorage): EndpointActivity => ({ health: get
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
 /**
- * Deletes hourly counts that are too old for the chart, and attempts and ended deliveries after their retention periods. Deletes at most
- * 1,000 deliveries of each status.
+ * Deletes hourly counts that are too old for the chart, and attempts and ended deliveries whose retention period is over. One call deletes
+ * at most 1,000 deliveries of each status.
  */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
   sql.exec("DELETE FROM attempt_hour WHERE start < ?", getChartStart(now));
@@ -361,7 +357,7 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the next recorded attempt or ended delivery must be deleted, or null if there are none. */
+/** Returns the time at which the next attempt or ended delivery must be deleted, or null if there are none. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
   const attemptAt = findNextAttemptPruneAt(sql);
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {

@@ -1,5 +1,5 @@
-// The schema of a delivery queue. The tables are created when the queue is opened for an endpoint. If the object created them in its
-// constructor, a call to a deleted queue would create them again.
+// The schema of a delivery queue. The tables are created in `open`, not in the object's constructor, because then a call to a deleted queue
+// would create them again.
 
 export const deliveryQueueSteps: readonly string[] = [
   `

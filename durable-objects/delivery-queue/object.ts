@@ -34,17 +34,17 @@ export interface DeliveryList {
   readonly hasMore: boolean;
 }
 
-/** The data for an endpoint's page in the portal. */
 export interface EndpointOverview extends EndpointActivity {
-  /** A page of deliveries; null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
+  /** A page of deliveries, or null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
   readonly page: DeliveryList | null;
 }
 
-/** The response to a push. */
 export interface PushReceipt {
   /** The last sequence number that the queue has received. */
   readonly received: number;
-  /** True if the queue cannot send now because the receiver hangs. The caller can then wait and push the next events together. */
+  /**
+   * True if the queue cannot send now because the receiver is not responding. The caller can then wait and push several events together.
+   */
   readonly isHanging: boolean;
 }
 
@@ -59,7 +59,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!queue.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. This alarm runs at once and schedules the next one.
+    // The previous process may have died before it set its next alarm. The alarm set here runs immediately and schedules the next one.
     if (deliveries.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (deliveries.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -115,7 +115,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
       queue.saveSettings(storage.sql, settings, 0);
       return deliveries.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
-    await this.#sendSoon(); // nothing is awaited between writing the rows and setting the alarm, so both are written together
+    await this.#sendSoon(); // no `await` between writing the rows and setting the alarm, so both are written together
     return { received, isHanging: this.#sender.isHanging };
   }
 
@@ -186,9 +186,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? deliveries.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
-  /**
-   * Requeues deliveries that have failed since `since`. One call requeues a limited number of them, and `hasMore` is true if others remain.
-   */
+  /** Requeues up to `maxRecoveredDeliveries` deliveries that have failed since `since`. `hasMore` is true if more of them remain. */
   async recoverFailed(since: Instant): Promise<RecoveryResult> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return { queued: 0, hasMore: false };
@@ -208,8 +206,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // This alarm resumes the work if the process dies. Setting it is not awaited here, so that the alarm and the first claims share one
-      // disk write.
+      // This alarm resumes the work if the process dies. Setting it is not awaited here, so that the alarm and the first claims are written
+      // to disk together.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;
@@ -222,7 +220,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     }
   }
 
-  /** Schedules another alarm. Does not use the ports, because opening them may have failed. */
+  /** Schedules another alarm without using the ports, because opening them may have failed. */
   async #scheduleAlarmAfterError(): Promise<void> {
     try {
       if (!this.#sender.isStopped) await this.ctx.storage.setAlarm(Date.now() + retryAfterErrorMs);

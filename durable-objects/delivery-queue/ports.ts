@@ -6,18 +6,18 @@ import type { EndpointHealth, EndpointSettings, OutgoingDelivery, SendResult } f
 export interface DeliveryPorts {
   readonly clock: Clock;
   /**
-   * The maximum delay of the alarm that sends deliveries. It is infinite except in development, where moving the clock ahead can make a
-   * delivery due before the alarm runs.
+   * The maximum delay of the alarm that sends deliveries. In production, it is infinite. In development, the clock can be moved ahead,
+   * which makes deliveries due before their alarm runs.
    */
   readonly maxAlarmDelayMs: number;
-  /** How long a run that has sent a delivery waits for another event before it ends. */
+  /** How long a run of the alarm waits for another event after it has sent a delivery. */
   readonly idleRunMs: number;
   readonly newDeliveryId: () => string;
   /** Sends a delivery. Must not reject. */
   readonly send: (delivery: OutgoingDelivery) => Promise<SendResult>;
   /**
-   * Counts an attempt to a host that has not returned a 2xx status for the business yet, if the host's limits allow the attempt. Must be
-   * called before each such attempt.
+   * If the host's limits allow an attempt, counts it. Call this before each attempt to a host that has not returned a 2xx status for the
+   * business yet.
    */
   readonly takeHostAttempt: (settings: EndpointSettings) => Promise<HostPermit>;
   /** Records that the endpoint's host has returned a 2xx status for the business. */

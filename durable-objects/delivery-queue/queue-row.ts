@@ -22,7 +22,7 @@ type QueueRow = SettingsRow & {
   last_status: number | null;
   /**
    * The last host of this endpoint that is known to have returned a 2xx status for the business. If the endpoint's URL now has a different
-   * host, that host is unproven.
+   * host, the new host is unproven.
    */
   proven_host: string | null;
   /** No delivery is sent before this time, because the unproven host has reached a limit or DestinationHost did not respond. */
@@ -45,7 +45,7 @@ export const saveProvenHost = (sql: SqlStorage, host: string): void => {
   sql.exec("UPDATE queue SET proven_host = ?, paused_until = NULL", host);
 };
 
-/** Pauses the queue until `until`. The due times of its deliveries stay the same. */
+/** Pauses the queue without changing the due times of its deliveries. */
 export const pauseQueue = (sql: SqlStorage, until: Instant): void => {
   sql.exec("UPDATE queue SET paused_until = ?", until);
 };
@@ -97,7 +97,7 @@ export const recordFailure = (sql: SqlStorage, status: number | null, now: Insta
   );
 };
 
-/** Returns the endpoint's current run of failures. Returns null if the endpoint is not failing or its owners have already been notified. */
+/** Returns the endpoint's failures since its last success. Returns null if there are none or if its owners have already been notified. */
 export const findUnalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;

@@ -3,7 +3,7 @@ import { hourMs } from "../../core/time.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import * as deliveries from "./deliveries.ts";
 
-const minPruneSpacingMs = hourMs; // so that one alarm deletes the rows of a whole hour
+const minPruneSpacingMs = hourMs; // one alarm deletes the rows of a whole hour
 
 /** Returns the number of milliseconds until a delivery is due or rows must be deleted, or null if no alarm is needed. */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {

@@ -1,5 +1,5 @@
-// Sends due deliveries during an alarm, at most five at a time. A host is proven once it has returned a 2xx status for the business. To an
-// unproven host, deliveries are sent one at a time, and DestinationHost counts each attempt first.
+// Sends due deliveries during an alarm, at most five at a time. A host is proven once it has returned a 2xx status for the business. Until
+// then, deliveries to it are sent one at a time, and DestinationHost counts each attempt before it is sent.
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";
 import { isDelivered, type EndpointSettings, type SendResult } from "../../core/webhooks/endpoint.ts";
@@ -25,16 +25,16 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 13 s; the platform stops an alarm after 15 minutes
-const batchWindowMs = 2; // attempts that end within this time share a disk write, which itself takes about 2 ms
+const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 13 s
+const batchWindowMs = 2; // attempts that end within this time share a disk write, which takes about as long
 const hangingAfterMs = secondMs; // most receivers respond sooner
-const hostOutageWaitMs = 5 * secondMs; // if DestinationHost does not respond, the queue asks it again after this time
+const hostOutageWaitMs = 5 * secondMs; // how long the queue waits before it calls DestinationHost again after an error
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
   /** Wakes a run that is waiting for work; null if no run is in progress. */
   #wake: (() => void) | null = null;
-  /** True once this process has requeued attempts that a previous process left unfinished. */
+  /** True once this process has requeued the deliveries that a previous process was sending when it died. */
   #hasRequeued = false;
   #isStopped = false;
   /** True if no attempt can start until another one ends. */
@@ -45,7 +45,7 @@ export class Sender {
     this.#storage = storage;
   }
 
-  /** True after `stop`, which is called just before the tables are deleted. */
+  /** True after `stop`, which is called before the tables are deleted. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
@@ -67,9 +67,9 @@ export class Sender {
   }
 
   /**
-   * Sends due deliveries for up to 45 seconds. When no delivery is due or in progress, a run that has sent one waits up to 100 ms for the
-   * next event. The next delivery starts as soon as an attempt ends. Disk writes limit the throughput of a busy endpoint, so attempts that
-   * end at about the same time are recorded in one write, together with the next claims.
+   * Sends due deliveries for up to 45 seconds. As soon as an attempt ends, the next delivery starts. When no delivery is due or in
+   * progress, a run that has sent one waits up to 100 ms for the next event. Disk writes limit the throughput of a busy endpoint, so
+   * attempts that end at about the same time are recorded in one write, together with the next claims.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -81,8 +81,8 @@ export class Sender {
     let hasSent = false;
     try {
       for (;;) {
-        // This promise must exist before the search for due rows. Otherwise, a push that arrives between the search and the wait could not
-        // wake the run.
+        // Create this promise before searching for due rows. Otherwise, a push that arrives between the search and the wait could not wake
+        // the run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         let isWoken = false;
         this.#wake = () => {
@@ -110,10 +110,10 @@ export class Sender {
         if (running.size === 0 && finished.length === 0) {
           if (settings === null || !hasSent || Date.now() >= stopAt) return;
           await Promise.race([woken, scheduler.wait(ports.idleRunMs)]);
-          if (!isWoken) return; // nothing is awaited after this check, so a later push sets an alarm
+          if (!isWoken) return; // no `await` after this check, so any later push finds no run in progress and sets an alarm
           continue;
         }
-        // After 45 seconds, only wait for running attempts. If an attempt has already ended during `#alertIfNeeded`, do not wait.
+        // Do not wait if an attempt has already ended during `#alertIfNeeded`. After 45 seconds, only wait for running attempts.
         if (finished.length === 0)
           await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);
@@ -157,8 +157,8 @@ export class Sender {
   }
 
   /**
-   * Records the first 2xx response of a host in this queue and in DestinationHost. If DestinationHost does not respond, the host stays
-   * unproven for the business's other endpoints until it returns a 2xx to one of them.
+   * Records a host's first 2xx response in this queue and in DestinationHost. If DestinationHost does not respond, the host stays unproven
+   * for the business's other endpoints until it returns a 2xx status to one of them.
    */
   async #proveHost(ports: DeliveryPorts, { settings, result }: FinishedAttempt): Promise<void> {
     const isSuccess = result.kind === "answered" && isDelivered(result);
@@ -176,7 +176,7 @@ export class Sender {
     await Promise.race([scheduler.wait(batchWindowMs), Promise.all(running.values())]);
   }
 
-  /** Resolves when an attempt ends, a push arrives, or a delivery becomes due while a slot is free. */
+  /** Resolves when an attempt ends or a push arrives. While another attempt could start, also resolves when a delivery becomes due. */
   async #waitForWork(
     ports: DeliveryPorts,
     running: ReadonlyMap<number, Promise<void>>,

@@ -1,6 +1,6 @@
-// Limits the webhooks that are sent to one host, so that an attacker cannot flood another company's server by adding many endpoints or
-// businesses. There is one object per host. A host is proven for a business once it has returned a 2xx status for that business. Only
-// attempts to an unproven host are limited. A delivery queue remembers that its host is proven and then stops calling this object.
+// Limits the webhook requests that are sent to one host, so that an attacker cannot flood another company's server by adding many endpoints
+// or businesses. There is one object per host. A host is proven for a business once it has returned a 2xx status for that business. Only
+// attempts to an unproven host are limited. Once a delivery queue knows that its host is proven, it stops calling this object.
 import { DurableObject } from "cloudflare:workers";
 import { dayMs, secondMs, type Instant } from "../../core/time.ts";
 import { computeHostPauseMs, maxHostWaitMs, type HostAttempt, type HostPermit } from "../../core/webhooks/host-pacing.ts";
@@ -8,7 +8,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { destinationHostSteps } from "./migrations.ts";
 import * as tables from "./tables.ts";
 
-const turnMs = 30 * secondMs; // a business that does not call when its turn comes keeps its place for this long, because alarms can be late
+const turnMs = 30 * secondMs; // how long a business keeps its place after its turn has come, because its alarm can be late
 const pruneIntervalMs = dayMs;
 
 export class DestinationHost extends DurableObject {
@@ -18,8 +18,8 @@ export class DestinationHost extends DurableObject {
   }
 
   /**
-   * Counts an attempt if the host is unproven for the business and the limits allow it. The caller gets the response only after the count
-   * is on disk. If the host has reached its limit, the businesses wait in a queue, ordered by their first call.
+   * Counts an attempt if the host is unproven for the business and the limits allow the attempt. The count is on disk before this method
+   * returns. If the host has reached its limit, the businesses wait in a queue, in the order of their first calls.
    */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;
@@ -38,7 +38,7 @@ export class DestinationHost extends DurableObject {
     const { sql } = this.ctx.storage;
     const [ownWindowMs, hostWindowMs] = [limits.business.seconds * secondMs, limits.host.seconds * secondMs];
     const windowMs = Math.max(ownWindowMs, hostWindowMs);
-    // An attempt that is more than one window in the future was recorded before the clock was set back, so it is deleted too.
+    // Also deletes attempts that are more than one window in the future, which were recorded before the clock was set back.
     tables.prune(sql, { start: now - windowMs, end: now + windowMs, now });
 
     // While other businesses wait, the host's limit is divided evenly, so that a few businesses cannot use all of it.
@@ -58,7 +58,7 @@ export class DestinationHost extends DurableObject {
       tables.insertAttempt(sql, businessId, now);
       return { kind: "counted" };
     }
-    // The business's turn comes when enough attempts have left the window to make room for it and for the businesses ahead of it.
+    // The business's turn comes when enough attempts are older than the window to make room for it and the businesses ahead of it.
     const turnAt = (all[ahead - free] ?? now) + hostWindowMs;
     const waitMs = Math.max(1, Math.min(maxHostWaitMs, turnAt - now));
     tables.saveWaiting(sql, businessId, now, now + waitMs + turnMs);

@@ -6,9 +6,9 @@ import { dayMs, type Instant } from "../../core/time.ts";
  * unproven for those businesses until it returns a 2xx status again.
  */
 const maxProven = 10_000;
-/** The maximum number of waiting businesses. Other businesses cannot join the queue until there is room. */
+/** The maximum number of waiting businesses. When the queue is full, no business can join it. */
 const maxWaiting = 1_000;
-const unprovenRetentionMs = dayMs; // longer than the longest pause between two attempts
+const unprovenRetentionMs = dayMs; // longer than any pause between two attempts
 
 export const isProven = (sql: SqlStorage, businessId: string): boolean =>
   sql.exec("SELECT 1 FROM proven WHERE business_id = ?", businessId).toArray().length > 0;
@@ -21,8 +21,10 @@ export const saveProven = (sql: SqlStorage, businessId: string, now: Instant): v
 };
 
 /**
- * Deletes attempts up to `start` and after `end`, expired places in the queue, and the counts of businesses that have made no attempt for a
- * day.
+ * Deletes:
+ * - attempts up to `start` and after `end`
+ * - expired places in the queue
+ * - the counts of businesses that have made no attempt for a day
  */
 export const prune = (
   sql: SqlStorage,
@@ -43,7 +45,7 @@ export const listAttemptTimes = (sql: SqlStorage, start: Instant, businessId: st
     .toArray()
     .map(({ at }) => at);
 
-/** Returns how many attempts a business has made without a 2xx response, and the time of the last one. */
+/** Returns the number of attempts that a business has made without a 2xx response, and the time of the last one. */
 export const findUnproven = (sql: SqlStorage, businessId: string): { readonly attempts: number; readonly last_at: Instant } | null =>
   sql
     .exec<{ attempts: number; last_at: number }>("SELECT attempts, last_at FROM unproven WHERE business_id = ?", businessId)
@@ -62,8 +64,8 @@ export const insertAttempt = (sql: SqlStorage, businessId: string, now: Instant)
 };
 
 /**
- * Counts the other businesses: those in the queue (`waiting`), and those that are in the queue or have made an attempt after `start`
- * (`active`).
+ * Counts businesses other than `businessId`. `waiting` counts those in the queue. `active` also counts those that made their last attempt
+ * after `start`.
  */
 export const countOthers = (sql: SqlStorage, start: Instant, businessId: string): { readonly waiting: number; readonly active: number } =>
   sql

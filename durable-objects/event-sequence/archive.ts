@@ -1,7 +1,7 @@
-// The archive of an event sequence. A sequence that reaches its size limit moves the older half of its events, in batches, to a segment. A
-// segment is an object of the same class, named after the sequence (`biz_…#1`). A full segment never changes. The segment stores a batch
-// before the sequence deletes it. If the process dies in between, the sequence sends the batch again, and the segment ignores events that
-// it already has.
+// The archive of an event sequence. When a sequence reaches its size limit, it moves the older half of its events, in batches, to a
+// segment. A segment is an object of the same class, named after the sequence (`biz_…#1`). Once all of these events have moved, the segment
+// never changes. The segment stores a batch before the sequence deletes it. If the process dies in between, the sequence sends the batch
+// again, and the segment ignores events that it already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { withDeadline } from "../../storage/database.ts";
@@ -12,7 +12,7 @@ import type { SegmentRow } from "./tables.ts";
 
 /** The methods that a sequence calls on its segments. */
 export interface Segment {
-  /** Stores the events that the segment does not have yet. Returns the last sequence number that it has. */
+  /** Stores the events that the segment does not have yet. Returns the segment's last sequence number. */
   readonly saveToSegment: (events: readonly StoredEvent[]) => Promise<number>;
   readonly listSegmentEvents: (
     after: number,
@@ -37,11 +37,11 @@ export class EventArchive {
   readonly #storage: DurableObjectStorage;
   readonly #callSegment: <T>(number: number, call: (segment: Segment) => Promise<T>) => Promise<T>;
   readonly #limitBytes: number;
-  /** The rows of the segment table, oldest first. Cached in memory, because every page of events needs them. */
+  /** The rows of the segment table, oldest first. Cached in memory, because every call of `listEventsBetween` needs them. */
   #segments: readonly SegmentRow[];
   #retry: RetryState | null = null;
 
-  /** `limitBytes` is a development setting, so it can be text. */
+  /** `limitBytes` is set by an environment variable in development, so it can be text. */
   constructor(storage: DurableObjectStorage, openSegment: (name: string) => Segment, getSequenceName: () => string, limitBytes: unknown) {
     this.#storage = storage;
     this.#callSegment = (number, call) =>
@@ -61,7 +61,7 @@ export class EventArchive {
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // Events may move to a segment during each await, so the segment is looked up again before each part is read.
+      // Events may move to a segment during each `await`, so look up the segment again before reading each part.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
@@ -77,8 +77,8 @@ export class EventArchive {
   }
 
   /**
-   * Returns the events that no segment contains. Must not run while a batch moves to a segment. Otherwise, an event could move between this
-   * check and the check of the sequence's own table, and get a second number.
+   * Returns the events that no segment contains. Must not run while a batch moves to a segment. Otherwise, an event could move after this
+   * check and before the check of the sequence's own table, and would be numbered again.
    */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;

@@ -30,8 +30,7 @@ import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
 /**
- * An endpoint with its health and its number of attempts in each hour. Both are null if its delivery queue did not respond or is not open
- * yet.
+ * An endpoint with its health and its hourly numbers of attempts. Both are null if its delivery queue did not respond or is not open yet.
  */
 export interface EndpointWithHealth {
   readonly endpoint: Endpoint;
@@ -40,7 +39,7 @@ export interface EndpointWithHealth {
 }
 
 /**
- * An endpoint with the data for its page in the portal. The data is null if the endpoint's delivery queue did not respond or is not open
+ * An endpoint with the data for its page in the portal. `overview` is null if the endpoint's delivery queue did not respond or is not open
  * yet.
  */
 export interface EndpointWithOverview {
@@ -197,7 +196,10 @@ export class Endpoints {
     return tables.listRemovedEndpoints(this.#sql).length > 0;
   }
 
-  /** Never rejects. If a delivery queue fails or does not respond in time, the next alarm tries again. */
+  /**
+   * Wipes the delivery queues of removed endpoints. Never rejects. If a queue fails or does not respond in time, the next alarm tries
+   * again.
+   */
   async finishRemovals(): Promise<void> {
     await Promise.all(
       tables

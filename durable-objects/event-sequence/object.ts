@@ -1,6 +1,6 @@
 // The event sequence of one business in one environment. It numbers the business's events without gaps and stores the webhook endpoints. It
-// reads the events from the change logs in the business's databases. If the process dies, no event is lost or numbered twice: the sequence
-// recognizes changes that it has already read, and an alarm, stored together with the events, pushes them to the delivery queues.
+// reads the events from the change logs in the business's databases. If the process dies, no event is lost or numbered twice. The sequence
+// recognizes events that it has already stored, and an alarm that is stored together with new events pushes them to the delivery queues.
 import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -36,14 +36,14 @@ import * as tables from "./tables.ts";
 export interface EventSequenceEnv {
   readonly EVENT_SEQUENCE: DurableObjectNamespace<EventSequence>;
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
-  /** The database size, in bytes, at which events move to a segment. Set only in development, to test segments with a few events. */
+  /** The database size in bytes at which events are moved to a segment. Set only in development, to test segments with a few events. */
   readonly DEV_EVENT_SEQUENCE_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
 
 /**
- * Opens the database of a business's account and the other databases that contain its certificates. A deployment with one shard needs no
- * query for this.
+ * Opens the database that contains the business's account, and the other databases that contain its certificates. With a single shard, this
+ * takes no query.
  */
 const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
   const ownShard = shardOfId(businessId);
@@ -57,14 +57,15 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   readonly #sequence: Sequence;
   readonly #pusher: QueuePusher;
   readonly #endpoints: Endpoints;
-  /** When the alarm will run; null if this process has not set it. */
+  /** The alarm time, or null if this process has not set an alarm. */
   #alarmAt: Instant | null = null;
 
   constructor(ctx: DurableObjectState, env: E) {
     super(ctx, env);
     const { storage } = ctx;
     migrateSchema(storage, eventSequenceSteps);
-    // When the platform starts the object for an alarm, the name may be missing, so the object stores its name as soon as it is known.
+    // When the platform starts an object for an alarm, `ctx.id.name` may be missing. The object therefore stores its name when it first
+    // sees it.
     if (ctx.id.name !== undefined && tables.findName(storage.sql) === null) tables.saveName(storage.sql, ctx.id.name);
     const archive = new EventArchive(
       storage,
@@ -108,8 +109,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Sets an alarm if there is work left. Keeps an alarm that is no longer needed, because deleting it and setting the next one would take
-   * two writes.
+   * Sets an alarm if there is work left. Does not delete an alarm that is no longer needed, because deleting it and setting the next one
+   * would take two writes.
    */
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
@@ -175,7 +176,10 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
   }
 
-  /** Adds an endpoint, which receives only later events. Refuses if the URL is already registered or the endpoint limit is reached. */
+  /**
+   * Adds an endpoint, which receives only later events. Returns `url_taken` if an endpoint already has the URL, and `limit_reached` if the
+   * business has the maximum number of endpoints.
+   */
   addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
     return this.#endpoints.add(endpoint);
   }
@@ -220,8 +224,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it, or if
-   * deliveries are still signed with an earlier secret as well. For seven days, deliveries are signed with both secrets.
+   * Replaces a secret on behalf of the operator. For seven days, deliveries are signed with both secrets. Does nothing if the current
+   * secret was not created before `before`, or if deliveries are still signed with an earlier secret too.
    */
   replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
     return this.#endpoints.replaceSecret(id, secret, before, now);
@@ -231,7 +235,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSealedSecrets();
   }
 
-  /** Replaces sealed secrets when a master key is rotated. A new secret that the owner has set in the meantime stays in place. */
+  /** Replaces sealed secrets when a master key is rotated. Keeps a secret that the owner has changed in the meantime. */
   replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
     return this.#endpoints.replaceSealedSecrets(replacements);
   }
@@ -292,7 +296,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.callQueue(endpointId, async (queue) => queue.recoverFailed(since));
   }
 
-  /** Records the result of sending a delivery again. Returns null if the endpoint or delivery does not exist. */
+  /** Records the result of a replay. Returns null if the endpoint or delivery does not exist. */
   saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     return this.#endpoints.callQueue(endpointId, async (queue) => queue.saveReplay(deliveryId, outcome));
   }

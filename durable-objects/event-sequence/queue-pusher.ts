@@ -15,12 +15,12 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
 /**
- * The timeout of a call to a queue. A call that takes longer counts as failed, so that a queue that hangs delays nothing else. It can still
- * finish.
+ * The timeout of a call to a queue. A call that takes longer counts as failed, so that a queue that hangs delays nothing else. The call can
+ * still succeed after the timeout.
  */
 export const queueTimeoutMs = 5 * secondMs;
-const holdMs = secondMs; // events that arrive within this time share one push to a queue whose receiver hangs
-/** If the process dies, an alarm resumes the work after this delay. */
+const holdMs = secondMs; // while a receiver hangs, events that arrive within this time are pushed to its queue together
+/** The delay of the alarm that resumes the work if the process dies. */
 export const safetyAlarmMs = 15 * secondMs;
 
 export interface QueuePusherPorts {
@@ -35,11 +35,11 @@ export interface QueuePusherPorts {
 export class QueuePusher {
   readonly #storage: DurableObjectStorage;
   readonly #ports: QueuePusherPorts;
-  /** Progress that a queue has acknowledged but this object has not stored yet. If it is lost, the push is repeated. */
+  /** Progress that queues have acknowledged, but that is not stored yet. If it is lost, the push is repeated. */
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
-  /** When to push again to a queue whose receiver was hanging during the last push. */
+  /** The time of the next push to each queue whose receiver was hanging during the last push. */
   readonly #heldUntil = new Map<string, Instant>();
 
   constructor(storage: DurableObjectStorage, ports: QueuePusherPorts) {
@@ -76,13 +76,16 @@ export class QueuePusher {
   }
 
   /**
-   * Returns when the next push to a queue may start, or 0 if it may start now. A receiver that hangs delays events but not new settings.
+   * Returns the time at which the next push to a queue may start, or 0 if it may start now. New settings are pushed even while the receiver
+   * hangs.
    */
   #getNextPushAt({ id, sent_revision, revision }: EndpointRow): Instant {
     return this.#retries.get(id)?.at ?? (sent_revision === revision ? this.#heldUntil.get(id) : undefined) ?? 0;
   }
 
-  /** Starts a push to each queue that is behind, unless a push to that queue is in progress or must wait. */
+  /**
+   * Starts a push to each queue that has not received all events and settings. Skips a queue if a push to it is in progress or must wait.
+   */
   pushToAll(): void {
     const now = Date.now();
     for (const row of this.#listBehind()) {
@@ -105,7 +108,7 @@ export class QueuePusher {
     this.#heldUntil.delete(endpointId);
   }
 
-  /** Returns the alarm time for each queue that is behind. */
+  /** Returns an alarm time for each queue that has not received all events and settings. */
   listAlarmTimes(now: Instant): readonly Instant[] {
     return this.#listBehind().map((row) => {
       const nextPushAt = this.#getNextPushAt(row);
@@ -144,7 +147,8 @@ export class QueuePusher {
       if (row.sent_revision === 0) await queue.open(settings, row.acked);
       return queue.push(settings, events, upTo);
     }, queueTimeoutMs);
-    // The condition also rejects NaN and undefined, which another deployed version of the class might return.
+    // Unlike `received < upTo`, this condition is also true for NaN and undefined, which another deployed version of the class might
+    // return.
     if (receipt === null || !(receipt.received >= upTo)) throw new Error("delivery queue did not take the events");
     this.#unsavedProgress.set(row.id, { revision: row.revision, acked: receipt.received });
     if (receipt.isHanging) this.#heldUntil.set(row.id, Date.now() + holdMs);

@@ -12,21 +12,23 @@ import * as tables from "./tables.ts";
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** The cursor for the next page. It can be later than the page's last event, because events of other types are skipped. */
+  /**
+   * The cursor for the next page. It can be greater than the number of the page's last event, because events of other types are skipped.
+   */
   readonly readThrough: number;
   readonly head: number;
 }
 
 const rowsPerRead = 500;
-const maxEventsSkipped = 20_000; // per page; reading this many rows takes about ten milliseconds
-const minDrainSpacingMs = 30; // so that, under load, several events share one push to each endpoint and one disk write in its queue
+const maxEventsSkipped = 20_000; // per page; reading 20,000 rows takes about ten milliseconds
+const minDrainSpacingMs = 30; // under load, several events then share one push to each endpoint's queue and one disk write there
 
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getName: () => string;
-  /** Opens the databases whose change logs contain the business's events. Throws if one of them has no binding. */
+  /** Opens the databases whose change logs contain the business's events. Rejects if one of them has no binding. */
   readonly openDatabases: () => Promise<readonly (readonly [ShardId, Database])[]>;
-  /** Called synchronously after events are stored. Resolves when the alarm for them is set. */
+  /** Called immediately after events are stored, without an `await` in between. Resolves when the alarm for the events is set. */
   readonly onAppended: () => Promise<void>;
   readonly scheduleNextAlarm: () => Promise<void>;
 }
@@ -36,13 +38,16 @@ export class Sequence {
   readonly #ports: SequencePorts;
   #head: number;
   /**
-   * The last change that this process has read in each shard. After a restart, the process reads some changes again and skips the events
-   * that it already has.
+   * The last change that this process has read in each shard. After a restart, the new process reads some changes again and skips the
+   * events that are already stored.
    */
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
-  /** True if `drain` was called after the current pass started. That pass may have read the change log before the caller committed. */
+  /**
+   * True if `drain` was called after the current pass started. Another pass is then needed, because the current one may have read the
+   * change log before the caller committed.
+   */
   #isDrainRequested = false;
   #retry: RetryState | null = null;
 
@@ -52,12 +57,12 @@ export class Sequence {
     this.#head = tables.getHead(storage.sql);
   }
 
-  /** The last sequence number that was assigned; 0 if none was. */
+  /** The last sequence number that was assigned, or 0 if none was. */
   get head(): number {
     return this.#head;
   }
 
-  /** When a failed drain is retried; null if the last drain succeeded. */
+  /** The time at which a failed drain is retried, or null if the last drain succeeded. */
   get retryAt(): Instant | null {
     return this.#retry?.at ?? null;
   }
@@ -75,14 +80,14 @@ export class Sequence {
   async #drainUntilIdle(): Promise<boolean> {
     try {
       while (this.#isDrainRequested) {
-        // Passes start at least 30 ms apart. An event that is committed more than 30 ms after the last pass started does not wait.
+        // Passes start at least 30 ms apart. If the last pass started longer ago, there is no wait.
         const pauseMs = this.#lastPassAt + minDrainSpacingMs - Date.now();
         if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, minDrainSpacingMs));
         this.#lastPassAt = Date.now();
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // Events move to a segment only here, because none may move while `excludeKnown` runs.
+        // Events are moved to a segment only here, because none may move while `excludeKnown` runs.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
@@ -111,8 +116,8 @@ export class Sequence {
   }
 
   /**
-   * Appends the events of one shard. After a restart or a database restore, it reads some events again, recognizes them by their IDs, and
-   * skips them.
+   * Appends the events of one shard. After a restart or a database restore, some events are read again. They are recognized by their IDs
+   * and skipped.
    */
   async #appendEventsOf(shard: ShardId, db: Database): Promise<void> {
     const { archive, getName, onAppended } = this.#ports;
@@ -120,7 +125,7 @@ export class Sequence {
       const rows = await listEventsToPlace(db, getName(), this.#lastRead.get(shard) ?? null, rowsPerRead);
       if (rows.length === 0) return;
       const fresh = await archive.excludeKnown(rows);
-      // Nothing is awaited before onAppended, so the events and the alarm for them are written together.
+      // No `await` between storing the events and `onAppended`, so the events and the alarm for them are written together.
       this.#head = this.#storage.transactionSync(() => tables.appendEvents(this.#storage.sql, fresh, this.#head));
       this.#lastRead.set(shard, rows.at(-1) as ChangePosition);
       await onAppended();
@@ -129,7 +134,7 @@ export class Sequence {
     }
   }
 
-  /** Returns up to `limit` events after `cursor`. If `cursor` is already at the newest event, reads no rows. */
+  /** Returns up to `limit` events after `cursor`. Reads no rows if there are no newer events. */
   async listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readThrough: cursor, head };

@@ -36,7 +36,7 @@ export const appendEvents = (sql: SqlStorage, events: readonly UnsequencedEvent[
   return last;
 };
 
-// Rows are read as arrays, because reading 100 rows as objects takes more than twice as long.
+// Events are read as arrays, because reading 100 rows as objects takes more than twice as long.
 const eventColumns = "seq, event_id, type, share_id, cert_id, data_sealed, created_at";
 type EventRow = [number, string, string, string | null, string | null, string | null, number];
 
@@ -79,8 +79,8 @@ export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEven
 };
 
 /**
- * The segment's events have sequence numbers above `after` and up to `up_to`. While it is being filled, it contains only those up to
- * `moved`.
+ * A segment contains the events with sequence numbers above `after` and up to `up_to`. While it is being filled, it contains only those up
+ * to `moved`.
  */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
@@ -110,7 +110,7 @@ export type EndpointRow = Pick<Endpoint, "id" | "url" | "description" | "status"
   secret_hint: string;
   earlier_sealed: string | null;
   earlier_until: number | null;
-  /** When the current secret was created; null if the endpoint still has its first secret. */
+  /** The time when the current secret was created, or null if the endpoint still has its first secret. */
   secret_at: number | null;
   created_at: number;
   revision: number;
@@ -204,7 +204,7 @@ export const rotateSecret = (
   );
 };
 
-/** Lists the sealed secrets of all endpoints, both current and earlier ones. */
+/** Lists the current and earlier sealed secrets of all endpoints. */
 export const listSealedSecrets = (sql: SqlStorage): readonly string[] =>
   sql
     .exec<{ sealed: string }>(
@@ -224,7 +224,7 @@ export const replaceSealedSecret = (sql: SqlStorage, from: string, to: string): 
   );
 };
 
-/** Saves the settings revision and the last sequence number that the delivery queue has acknowledged. */
+/** Saves the newest settings revision and sequence number that the delivery queue has acknowledged. */
 export const updateProgress = (sql: SqlStorage, id: string, revision: number, acked: number): void => {
   sql.exec("UPDATE endpoint SET sent_revision = MAX(sent_revision, ?), acked = MAX(acked, ?) WHERE id = ?", revision, acked, id);
 };

@@ -1,8 +1,8 @@
-// The limits of a journal. A journal that has reached a limit refuses new entries, and the service responds to their submissions with 503.
+// The limits of a journal. If a journal has reached a limit, it refuses new entries, and the service responds to the submissions with 503.
 import { hourMs, type Instant } from "../../core/time.ts";
 import type { JournalUsage } from "./tables.ts";
 
-const maxEntries = 100_000; // more than eleven hours of submissions, at 79 per second and with 32 journals per shard
+const maxEntries = 100_000; // eleven hours of submissions to a shard at 79 per second, spread over 32 journals
 const maxBytes = 500_000_000; // far below the platform's 10 GB for an object
 const maxAgeMs = 24 * hourMs; // if the database has not responded for a day, an operator must fix it
 

@@ -21,22 +21,22 @@ const firstTryMs = 250; // short enough to place entries within a second after a
 const retryMs = secondMs;
 const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry until an operator has inspected it
 const probeMs = secondMs; // the timeout of the first query, so that a database that does not respond is noticed quickly
-const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch; otherwise, no entry would ever be placed
-const receiptMs = 10 * secondMs; // isolates may keep using an empty journal for two seconds, so keep its responses longer
+const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch, so that its entries are placed at all
+const receiptMs = 10 * secondMs; // isolates may send requests to an empty journal for two more seconds, so its responses are kept longer
 
 export class IntakeJournal extends DurableObject<object> {
-  /** The next alarm time if this process has set an alarm; otherwise infinity. */
+  /** The next alarm time, or infinity if this process has not set an alarm. */
   #alarmAt: Instant = Number.POSITIVE_INFINITY;
   /**
-   * The size of the next batch. A success doubles it, and a refused batch halves it, so that an entry that the database refuses is soon
-   * alone in its batch.
+   * The size of the next batch. It doubles after a success. It is halved after the database refuses a batch, so that an entry that causes
+   * refusals is soon alone in its batch.
    */
   #batchSize = maxBatch;
-  /** True if the database responded to the last batch, even with a refusal. */
+  /** True if the database responded to the last batch, even if it refused the batch. */
   #isDatabaseWell = false;
   /**
-   * When this process last placed entries. Initially, this is the time when the process started, because the previous process may have
-   * placed entries shortly before.
+   * The time when entries were last placed. Initially the time when the process started, because the previous process may have placed
+   * entries shortly before.
    */
   #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
@@ -58,11 +58,13 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Stores a submission. The caller gets the response only after the entry is on disk. If an entry that is waiting or was placed a few
-   * seconds ago has the same idempotency key, stores nothing and returns the response of that entry. Refuses the submission if a limit is
-   * reached or the entry is too large. `room` is the number of submissions that the client had left that day when the database last
-   * responded. `maxBytes` limits the bytes of the client's entries, so that one client cannot fill the journal, which others share. Null
-   * means that there is no limit.
+   * Stores a submission. The entry is on disk before this method returns. If an entry with the same idempotency key is waiting or was
+   * placed a few seconds ago, stores nothing and returns that entry's response. Refuses the submission if a limit is reached or the entry
+   * is too large.
+   *
+   * `room` is the number of submissions that the client had left that day when the database last responded. `maxBytes` limits the bytes of
+   * the client's entries, so that one client cannot fill the journal, which other clients share. If either is null, that limit does not
+   * apply.
    */
   async append(entry: JournalEntry, room: number | null, maxBytes: number | null = null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
@@ -82,8 +84,8 @@ export class IntakeJournal extends DurableObject<object> {
 
   /**
    * Counts the entries that were stored before the call and are not in the database yet. Does not count entries that the database has
-   * refused. If at most one full batch is waiting and the database responded to the last batch, places a batch first. Without this batch, a
-   * constant flow of new entries could keep the result above 0.
+   * refused. If at most 50 entries are waiting and the database responded to the last batch, places a batch first. Otherwise, a constant
+   * flow of new entries could keep the result above 0.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;
@@ -98,7 +100,7 @@ export class IntakeJournal extends DurableObject<object> {
     return tables.countWaiting(sql, head);
   }
 
-  /** Returns true if a certificate that the withdrawal covers may still be in this journal. */
+  /** Returns true if a certificate that the withdrawal covers may be in this journal. */
   mayContain(scope: tables.WithdrawalScope): boolean {
     return tables.mayContain(this.ctx.storage.sql, scope);
   }
@@ -109,8 +111,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Places a certificate if it is still in this journal. Returns true if the journal has placed any entries in the last ten seconds. The
-   * caller must then read the database again. Rejects with the storage fault if it cannot place the certificate.
+   * Places a certificate if it is still in this journal. Rejects with the storage fault if that fails. Returns true if the journal has
+   * placed any entries in the last ten seconds. The caller must then read the database again, because the certificate may be among them.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {
@@ -144,7 +146,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places the next batch. If the database refuses a batch with only one entry, moves that entry to the end. */
+  /** Places the next batch. If the database refuses a batch with only one entry, that entry is tried again only after all others. */
   #placeNext(): Promise<void> {
     return this.#runExclusively(async () => {
       const { sql } = this.ctx.storage;
@@ -162,7 +164,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places waiting entries. Does not reject if that fails, because the platform retries a failing alarm six times and then drops it. */
+  /** Places waiting entries. Never rejects, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
     await this.#arm(retryMs); // set before any work, so that the work resumes if the process dies

@@ -5,10 +5,10 @@ import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 import type { JournalEntry, KeyedReceipt } from "./entry.ts";
 
-/** The maximum size of an entry's texts in bytes. The platform stores at most 2 MB in a row, including its short columns. */
+/** The maximum size of an entry's texts in bytes. The platform stores at most 2 MB per row, and the other columns need some of that. */
 const maxEntryBytes = 1_900_000;
 
-/** A batch of large entries must fit in the object's memory, and the database must be able to finish it before the timeout. */
+/** Limits a batch of large entries, so that it fits in the object's memory and the database can finish it before the timeout. */
 const maxBatchBytes = 5_000_000;
 
 type StoredStatement = readonly [textId: number, params: readonly unknown[]];
@@ -29,7 +29,7 @@ const loadStatements = (sql: SqlStorage, stored: string): CompiledStatement[] =>
 
 const countBytes = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
 
-/** Inserts an entry. Returns false and does not insert the entry if it is too large for a row. */
+/** Inserts an entry. Returns false if the entry is too large for a row. */
 export const insertEntry = (sql: SqlStorage, entry: JournalEntry): boolean => {
   const { certId, clientId, day, fingerprint, issuedAt, receipt, published } = entry;
   const statements = storeStatements(sql, entry.statements);
@@ -48,7 +48,7 @@ export const insertEntry = (sql: SqlStorage, entry: JournalEntry): boolean => {
 
 type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };
 
-/** Finds the saved response of an entry that is waiting or was placed a few seconds ago. */
+/** Finds the response of an entry that is waiting or was placed a few seconds ago. */
 export const findReceipt = (sql: SqlStorage, keyHash: string): KeyedReceipt | null => {
   const [row] = sql
     .exec<ReceiptRow>(
@@ -86,7 +86,7 @@ export const getUsageOfClient = (sql: SqlStorage, clientId: ClientId, day: numbe
     )
     .one();
 
-/** Returns the number of the newest entry; 0 if there is none. */
+/** Returns the number of the newest entry, or 0 if there is none. */
 export const findHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(ord), 0) AS head FROM entry").one().head;
 
@@ -97,17 +97,17 @@ export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): n
 /** The certificates that a withdrawal covers. */
 export interface WithdrawalScope {
   readonly until: Instant;
-  /** The clients that issued the certificates; null for all clients. */
+  /** The clients that issued the certificates. Null means all clients. */
   readonly clientIds: readonly ClientId[] | null;
-  /** Every form in which rows can contain the person's addresses. */
+  /** All forms in which rows can contain the person's addresses. */
   readonly addressForms: readonly StoredIndex[];
 }
 
 const isIssuedInScope = "issued_at <= ?1 AND (?2 IS NULL OR client_id IN (SELECT value FROM json_each(?2)))";
 
 /**
- * Returns true if the journal may contain a certificate in the scope. An entry that the database has refused can stay for days, so it counts
- * only if its rows contain one of the person's addresses. Other entries will be placed soon, so their rows are not searched.
+ * Returns true if the journal may contain a certificate in the scope. The person's addresses are compared only with entries that the
+ * database has refused, because these can stay for days. Other entries will be placed soon, so any of them counts.
  */
 export const mayContain = (sql: SqlStorage, { until, clientIds, addressForms }: WithdrawalScope): boolean => {
   const clients = clientIds === null ? null : JSON.stringify(clientIds);
@@ -152,8 +152,8 @@ const toWaitingEntry = (sql: SqlStorage, row: EntryRow): WaitingEntry => ({
 });
 
 /**
- * Lists up to `max` of the entries that the database has refused least often, oldest first. Returns fewer if they exceed `maxBatchBytes`,
- * but at least one.
+ * Lists the entries that the database has refused least often, oldest first. Lists up to `max` entries with up to `maxBatchBytes` in total,
+ * or a single entry that is larger.
  */
 export const listWaiting = (sql: SqlStorage, max: number): WaitingEntry[] => {
   const rows: EntryRow[] = [];
@@ -177,7 +177,7 @@ export const findWaiting = (sql: SqlStorage, certId: CertId): WaitingEntry | nul
 export const findPublished = (sql: SqlStorage, certId: CertId): string | null =>
   sql.exec<{ published: string }>("SELECT published FROM entry WHERE cert_id = ?", certId).toArray()[0]?.published ?? null;
 
-/** Deletes an entry that the database now contains. Keeps its response for a few seconds. */
+/** Deletes an entry that the database now contains. Its response is kept for a few seconds. */
 export const deletePlaced = (sql: SqlStorage, ord: number, now: Instant): void => {
   sql.exec(
     `INSERT INTO placed_receipt (key_hash, body_hash, receipt_sealed, placed_at)

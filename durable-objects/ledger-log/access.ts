@@ -9,7 +9,7 @@ import { textResponse, type ReadAccess } from "../transparency-log/responses.ts"
 import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 
 export interface LedgerEnv extends TileEnv {
-  /** The name of the first shard's log: host and path, without a scheme. The names of the other shards' logs are derived from this name. */
+  /** The name of the first shard's log: host and path, without a scheme. The names of the other shards' logs are derived from it. */
   readonly LEDGER_ORIGIN?: string;
   /** Secret keys in note format, separated by spaces. Each contains the name of a log and replaces the derived key of that log. */
   readonly LEDGER_KEY?: string;
@@ -29,7 +29,7 @@ export interface LedgerEnv extends TileEnv {
   readonly BASE_URL?: string;
   /** The secret keys of the API's audit logs, in the format of LEDGER_KEY. The witness uses only their public keys. */
   readonly AUDIT_KEY?: string;
-  /** How many of the newest level-0 tiles stay in the log. Set only in development. */
+  /** The number of newest level-0 tiles to keep in the log's tables. Set only in development. */
   readonly DEV_KEPT_TILES?: string;
   /** The maximum number of new entries per second. Further requests get 429. */
   readonly LEDGER_ENTRIES_PER_SECOND?: string;
@@ -49,7 +49,9 @@ const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
   return witness ?? null;
 };
 
-/** Opens the keys of a log and of the witness. Throws if the log has no key or a secret is malformed. Error messages contain no secrets. */
+/**
+ * Opens the keys of a log and of the witness. Throws if the log has no key or a secret is malformed. The error messages contain no secrets.
+ */
 export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<LedgerKeys> => ({
   log: await openLogKeys({ secrets: env.LEDGER_KEY, logSeed: env.LOG_SEED }, origin),
   witness: await openWitness(env),
@@ -85,7 +87,7 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
 
 /**
  * Returns null if the request's token grants the access right. Otherwise, returns 401 for a missing or unknown token, or 403 for a token
- * with the other right.
+ * with a different right.
  */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {
   const right = getAccessRight(env, request);
@@ -95,7 +97,7 @@ export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight)
     : textResponse(403, "This token does not allow this request.\n");
 };
 
-/** Returns what the sender of a request may read. Anyone may read hashes. Entries require the auditor's token unless they are public. */
+/** Anyone may read hashes. Entries require the auditor token unless they are public. */
 export const createReadAccess = (env: LedgerEnv, request: Request): ReadAccess => {
   const entriesArePublic = env.LEDGER_PUBLIC_ENTRIES === "true";
   return { entriesArePublic, entriesRefusal: () => (entriesArePublic ? null : authorize(env, request, "audit")) };

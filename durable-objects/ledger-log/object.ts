@@ -1,6 +1,5 @@
-// The embedded ledger: a transparency log that anyone can check, but to which only the holder of the write token can add entries. Each
-// shard has its own ledger. The service uses the ledger only over HTTP, so another company can run the same object in its own account with
-// its own key.
+// The embedded ledger: a transparency log that anyone can check. Adding entries requires the write token. Each shard has its own ledger.
+// The service calls the ledger only over HTTP, so another company can run the same object in its own account with its own key.
 import { decodeUtf8, readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
@@ -26,10 +25,10 @@ import { cosignCheckpoint } from "./witness.ts";
 const maxEntryBytes = 65_535; // the largest length that fits in the uint16 prefix of an entry
 const maxBatchEntries = 256; // the number of entries in a full tile
 const maxBatchBytes = 1_048_576;
-const maxCheckpointBytes = 65_536; // a proof has at most 63 lines, about 3 KiB; the rest is for signatures
+const maxCheckpointBytes = 65_536; // a proof has at most 63 lines (about 3 KiB), and the rest is for signatures
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
 // The number of newest level-0 tiles to keep. They contain about one hour of entries at 79 per second and take about 80 MB. Witnesses and
-// the service compare the newest tree with trees from the last hour, so these comparisons do not require R2.
+// the service compare the newest tree with trees that are up to an hour old. These comparisons then do not need R2.
 const defaultKeptTiles = 1_024;
 
 const notConfiguredResponse = (): Response => textResponse(503, "The ledger is not configured.\n");
@@ -97,20 +96,23 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return origin;
   }
 
-  /** A log is closed if LEDGER_ORIGIN has changed since the log was created. A closed log can be read, but accepts and signs nothing. */
+  /**
+   * A log is closed if LEDGER_ORIGIN has changed since the log was created. A closed log can be read, but it accepts no entries and signs
+   * nothing.
+   */
   #isClosed(origin: string): boolean {
     return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
   }
 
   /**
-   * Returns true for the first shard's current ledger. All ledgers have the same witness key, but each object knows only the trees that it
-   * has cosigned itself. If several objects cosigned, they could cosign two histories of one audit log.
+   * Returns true for the first shard's current ledger, which is the only witness. Each object knows only the trees that it has cosigned
+   * itself. If several objects cosigned with the same key, they could cosign two histories of one audit log.
    */
   #isWitness(origin: string): boolean {
     return origin === this.env.LEDGER_ORIGIN;
   }
 
-  /** Opens the keys. If the log has no key or a secret is malformed, logs an error and returns null. */
+  /** Logs an error and returns null if the log has no key or a secret is malformed. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env, this.getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));

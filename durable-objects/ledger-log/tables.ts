@@ -2,7 +2,7 @@
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { computeEmptyRoot, type TreeHead } from "../../core/ledger/merkle.ts";
 
-/** Returns the tree that the witness last cosigned for the log, or the empty tree. */
+/** Returns the tree that the witness last cosigned for the log, or the empty tree if there is none. */
 export const getWitnessedHead = (sql: SqlStorage, origin: string): TreeHead => {
   const [row] = sql.exec<{ size: string; root: ArrayBuffer }>("SELECT size, root FROM witnessed WHERE origin = ?", origin).toArray();
   return row === undefined ? { size: 0n, root: computeEmptyRoot() } : { size: BigInt(row.size), root: new Uint8Array(row.root) };

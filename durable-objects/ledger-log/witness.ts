@@ -1,5 +1,5 @@
 // Implements c2sp.org/tlog-witness. The witness cosigns a log's checkpoint only if it extends the last checkpoint that the witness cosigned
-// for this log. A log that was reset, or that shows different trees to different readers, therefore cannot get cosignatures for both
+// for this log. Therefore, a log that was reset, or that shows different trees to different readers, cannot get cosignatures for both
 // versions.
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
@@ -28,7 +28,7 @@ const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, ne
  * - 400 if the request is malformed, or if the old size is larger than the size of the checkpoint;
  * - 404 if `listKeys` returns no key for the log;
  * - 403 if the log did not sign the checkpoint;
- * - 409 and the last cosigned size if the old size differs from it, or if the checkpoint has this size but a different root;
+ * - 409 and the last cosigned size if the old size is not that size, or if the checkpoint has that size but a different root;
  * - 422 if the proof does not connect the two trees;
  * - 200 and the cosignature otherwise.
  */
@@ -44,11 +44,11 @@ export const cosignCheckpoint = async (
   if (request === null || claimed === null) return textResponse(400, "The body must have an old size, a proof and a checkpoint.\n");
   const keys = await listKeys(claimed.origin);
   if (keys.length === 0) return textResponse(404, "This witness does not cosign for this log.\n");
-  // Anyone can repeat one signature on up to 100 lines. It is checked only once.
+  // A request can repeat one signature on up to 100 lines. With the memoized crypto, it is checked only once.
   const verdict = await verifyCheckpoint(memoizeNoteCrypto(noteCrypto), request.checkpoint, { origin: claimed.origin, keys });
   if (!verdict.ok) return textResponse(403, "The checkpoint must be signed by the log it names.\n");
   if (request.oldSize > claimed.size) return textResponse(400, "The old size must not be larger than the size of the checkpoint.\n");
-  // Nothing is awaited between reading the last size and saving the new one, so two concurrent requests cannot both extend the same tree.
+  // No `await` between reading the last size and saving the new one. Otherwise, two concurrent requests could both extend the same tree.
   const refusal = storage.transactionSync(() => advanceWitnessedHead(storage.sql, request, verdict.checkpoint));
   if (refusal !== null) return refusal;
   await storage.sync(); // the new size must be on disk before the checkpoint is cosigned

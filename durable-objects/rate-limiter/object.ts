@@ -1,7 +1,7 @@
-// Limits the calls for one key. There is one object per key. It stores the time of each call in a sliding window, so that no period of the
-// window's length contains more calls than the limit. Fixed windows would allow twice as many calls around a boundary. The times are on
-// disk, because an idle object loses its memory within seconds. An alarm deletes the storage when all calls have left the window.
-// Otherwise, an object would remain for every address to which a code was ever sent.
+// Limits the calls for one key, with one object per key. The window slides, so no period of the window's length contains more calls than
+// the limit. Fixed windows would allow twice as many calls around a boundary. The time of each call is stored on disk, because an idle
+// object loses its memory within seconds. An alarm deletes the storage when all calls are older than the window. Otherwise, an object would
+// remain for every address to which a code was ever sent.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
@@ -15,7 +15,7 @@ export class RateLimiter extends DurableObject {
   /** True if this process knows that the tables, and the alarm that deletes them, exist. */
   #isOpen = false;
 
-  /** Counts `calls` calls if the limit allows all of them; otherwise counts none. */
+  /** Counts `calls` calls if the limit allows all of them. Otherwise, counts none. */
   async take(limit: RateLimit, now: number, calls = 1): Promise<RateLimitState> {
     const { storage } = this.ctx;
     if (!this.#isOpen) migrateSchema(storage, rateLimiterSteps);
@@ -27,12 +27,12 @@ export class RateLimiter extends DurableObject {
 
   #count(sql: SqlStorage, limit: RateLimit, now: number, calls: number): RateLimitState {
     const windowMs = limit.seconds * secondMs;
-    // A call that is more than one window in the future was counted before the clock was set back. It is deleted, because it would count
-    // for too long.
+    // Calls that are more than one window in the future were counted before the clock was set back. They are deleted, because they would
+    // count for too long.
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;
-    // The last call that must leave the window before `calls` more fit. If they fit already, this is the oldest call.
+    // The newest of the calls that must leave the window before `calls` more fit. If they fit already, this is the oldest call.
     const leaving = findCallTime(sql, Math.max(0, Math.min(taken, taken + calls - limit.count) - 1));
     if (isAllowed) for (let counted = 0; counted < calls; counted += 1) insertCall(sql, now);
     return {

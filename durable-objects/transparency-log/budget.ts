@@ -1,4 +1,5 @@
-// Limits the number of requests per second. A log handles one request at a time, so anonymous readers could otherwise block the writer.
+// Limits the number of requests per second. A log handles one request at a time, so without a limit, anonymous readers could block the
+// writer.
 import { secondMs } from "../../core/time.ts";
 import { textResponse } from "./responses.ts";
 
@@ -8,7 +9,7 @@ export const proofsPerSecond = 200;
 export const tooManyRequestsResponse = (): Response =>
   textResponse(429, "Too many requests. Try again in a second.\n", { "Retry-After": "1" });
 
-/** Counts the uses within the current second, in memory. Losing the count in a restart is harmless. */
+/** Counts the uses within the current second. The count is only in memory, because losing it in a restart is harmless. */
 export class Budget {
   readonly #perSecond: number;
   #second = 0;

@@ -10,15 +10,15 @@ import { TileArchive } from "./tile-archive.ts";
 export interface TileEnv {
   /** The bucket for full tiles. Without a bucket, nothing is uploaded or deleted. */
   readonly LOG_TILES?: R2Bucket;
-  /** The secret from which the keys of logs are derived, except those of logs with their own secret key. */
+  /** The seed from which the keys of logs are derived. A log with a configured secret key does not use it. */
   readonly LOG_SEED?: string;
 }
 
 export interface LogState {
   readonly size: string;
-  /** The newest signed tree, with its root in hex; null if the log has not signed a tree yet. */
+  /** The newest signed tree, with its root in hex. Null if the log has not signed a tree yet. */
   readonly signed: { readonly size: string; readonly root: string } | null;
-  /** Why the log is frozen; null if it is not. */
+  /** The reason why the log is frozen, or null if it is not frozen. */
   readonly frozen: string | null;
 }
 
@@ -66,7 +66,7 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   /** Returns the log's name, or null if the log is not configured. */
   protected abstract getOrigin(): string | null;
 
-  /** Returns how many of the newest level-0 tiles stay in the log's tables; null if all of them do. */
+  /** Returns the number of newest level-0 tiles to keep in the log's tables, or null to keep all tiles. */
   protected abstract getKeptTiles(): number | null;
 
   #getBucket(): TileBucket | null {

@@ -69,8 +69,10 @@ const withRemovedTiles = async (respond: () => Promise<Response>): Promise<Respo
 };
 
 /**
- * Serves the tile or entry bundle at `path` (`tile/...`). Responds with 404 if the path is malformed or the tile does not exist yet, with
- * the refusal of `access` if the sender may not read entries, and with 503 if the tile is only in R2 and cannot be read.
+ * Serves the tile or entry bundle at `path` (`tile/...`). Responds with
+ * - 404 if the path is malformed or the tile does not exist yet;
+ * - the refusal of `access` if the sender may not read entries;
+ * - 503 if the tile is only in R2 and cannot be read.
  */
 export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAccess, removed: RemovedTiles): Promise<Response> => {
   const address = parseTilePath(path);
@@ -96,8 +98,10 @@ export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAc
 
 /**
  * Serves `proof?index=&size=`: the proof that the signed checkpoint of that size (by default, the newest one) contains the entry. Responds
- * with 400 if a number is malformed, with 404 if there is no such checkpoint or it does not contain the entry, and with 503 if the proof
- * needs a tile that is only in R2 and cannot be read.
+ * with
+ * - 400 if a number is malformed;
+ * - 404 if there is no such checkpoint or it does not contain the entry;
+ * - 503 if the proof needs a tile that is only in R2 and cannot be read.
  */
 export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, removed: RemovedTiles): Promise<Response> => {
   const index = parseCount(query.get("index") ?? "");

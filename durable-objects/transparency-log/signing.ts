@@ -26,11 +26,14 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 };
 
 /**
- * Returns the newest signed checkpoint. First signs the current tree if there is no checkpoint yet, if the tree has grown and the last
- * checkpoint is at least a second old, or if a current key has not signed the last checkpoint. With `covers`, returns the newest checkpoint
- * if it has that many entries, and otherwise signs a new one, which can take up to a second. Returns null if the log is frozen. Throws a
- * RangeError if the log has fewer than `covers` entries. The tree and the signature are on disk before the caller gets the checkpoint, so a
- * published tree is never lost.
+ * Returns the newest signed checkpoint. First signs the current tree in these cases:
+ * - There is no checkpoint yet.
+ * - The tree has grown and the last checkpoint is at least a second old.
+ * - A current key has not signed the last checkpoint.
+ *
+ * With `covers`, returns the newest checkpoint if it has that many entries. Otherwise, signs a new one, which can take up to a second.
+ * Returns null if the log is frozen. Throws a RangeError if the log has fewer than `covers` entries. The tree and the signature are on disk
+ * before the function returns, so a published tree is never lost.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,
@@ -47,7 +50,7 @@ export const ensureSignedCheckpoint = async (
     if (newest !== null && newest.size <= size && isSignedByAll(newest.note, keys.signers)) {
       if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
       const age = clock() - newest.signedAt;
-      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // if the clock was set back, do not wait
+      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // no wait if the clock was set back
       if (waitMs > 0 && covers === 0) return newest;
       if (waitMs > 0) {
         await scheduler.wait(waitMs);

@@ -24,7 +24,7 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value);
 };
 
-/** Returns why the log is frozen, or null if it is not. A frozen log accepts and signs nothing. */
+/** Returns the reason why the log is frozen, or null if it is not frozen. A frozen log accepts no entries and signs nothing. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
 /** Freezes the log until its storage is restored. If the log is already frozen, keeps the first reason. */
@@ -42,7 +42,7 @@ class LogFrozen extends Error {
 export const getLogSize = (sql: SqlStorage): number =>
   sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM leaf").one().size;
 
-/** Returns how many of the oldest level-0 tiles and entry bundles are only in R2. */
+/** Returns the number of level-0 tiles, starting with the oldest, that are only in R2. The same number of entry bundles is only in R2. */
 export const countRemovedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "removed_tiles") ?? "0");
 
 export const isTileRemoved = (sql: SqlStorage, { level, n }: Pick<TileLocation, "level" | "n">): boolean =>
@@ -50,7 +50,7 @@ export const isTileRemoved = (sql: SqlStorage, { level, n }: Pick<TileLocation, 
 
 /**
  * Returns the first `width` hashes of a tile, or all of them if there are fewer. Throws if the tile is only in R2. If the function returned
- * nothing instead, the log would treat the tile as lost and freeze.
+ * no hashes, the log would treat the tile as lost and freeze.
  */
 export const readTile: (sql: SqlStorage, ...location: Parameters<TileReader>) => Uint8Array = (sql, level, n, width) => {
   const row = sql.exec<{ data: ArrayBuffer }>("SELECT data FROM tile WHERE level = ? AND n = ?", level, Number(n)).toArray()[0];
@@ -79,7 +79,7 @@ export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize:
   buildConsistencyProofFromTiles(BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
-  /** Identifies the entry, so that it is not added twice. At least 16 bytes long. */
+  /** Identifies the entry, so that it is not added twice. At least 16 bytes. */
   readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }
@@ -113,7 +113,7 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): numbe
   return indices;
 };
 
-/** Reads each tile at its full stored width, so that `computeTilesAfterAppend` notices a tile that is wider than the tree requires. */
+/** Ignores `width` and reads each tile at its full stored width, so that `computeTilesAfterAppend` notices a tile that is too wide. */
 const edgeTileReader =
   (sql: SqlStorage): TileReader =>
   (level, n) =>
@@ -146,7 +146,7 @@ export const readFullTile = (sql: SqlStorage, { level, n }: TileLocation): Uint8
   return new Uint8Array(bytes);
 };
 
-/** Returns how many of the oldest level-0 tiles have been uploaded to R2, with their entries. */
+/** Returns the number of level-0 tiles, starting with the oldest, that have been uploaded to R2 with their entries. */
 export const countUploadedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "uploaded_tiles") ?? "0");
 
 export const saveUploadedTiles = (sql: SqlStorage, count: number): void => setMeta(sql, "uploaded_tiles", String(count));
@@ -185,8 +185,8 @@ export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): Sig
   );
 
 /**
- * Freezes the log unless its tree begins with `head`, a tree that the log once had. If it does not, the storage was changed or restored to
- * an earlier state, and another signature would start a second history. Returns true if the log is not frozen.
+ * Freezes the log if its tree does not extend `head`, an earlier tree of this log. The storage was then changed or restored to an earlier
+ * state, and another signature would start a second history. Returns true if the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
@@ -202,7 +202,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Returns the root of the tree. If tiles are missing or too short, returns an empty array, which never matches a root. */
+/** Returns the root of the tree, or an empty array if tiles are missing or too short. An empty array never equals a root. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);

@@ -19,7 +19,7 @@ import {
 
 /** The delay before an upload. Tiles that become full within this time are uploaded together. */
 export const uploadDelayMs = 10 * secondMs;
-const maxTilesPerRun = 256; // 65,536 entries; uploading them takes about 13 seconds if each call takes 50 ms
+const maxTilesPerRun = 256; // uploading these 65,536 entries takes about 13 seconds if each call takes 50 ms
 const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };
 
 /**
@@ -28,7 +28,7 @@ const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };
  */
 const countSignedTiles = (sql: SqlStorage): number => Math.floor((findNewestCheckpoint(sql)?.size ?? 0) / tileWidth);
 
-/** Lists the tiles that become full together: the level-0 tile `n`, its entry bundle, and possibly tiles of higher levels. */
+/** Lists the tiles that become full when level-0 tile `n` does: this tile, its entry bundle, and sometimes tiles of higher levels. */
 const listTilesCompletedBy = (n: number): TileLocation[] => {
   const tiles: TileLocation[] = [{ level: "entries", n: BigInt(n), width: tileWidth }];
   for (let level = 0, count = n + 1; Number.isInteger(count); level += 1, count /= tileWidth)
@@ -39,7 +39,7 @@ const listTilesCompletedBy = (n: number): TileLocation[] => {
 export interface TileArchiveOptions {
   readonly storage: DurableObjectStorage;
   readonly bucket: TileBucket;
-  /** The number of newest level-0 tiles that stay in the log; null if all of them do. */
+  /** The number of newest level-0 tiles to keep in the log's tables, or null to keep all tiles. */
   readonly keptTiles: number | null;
   readonly clock: Clock;
 }
@@ -58,14 +58,14 @@ export class TileArchive {
     this.#clock = clock;
   }
 
-  /** Returns when `run` should be called next, or null if there is nothing to do. */
+  /** Returns the time at which `run` should be called next, or null if there is nothing to do. */
   findNextRunAt(): Instant | null {
     return this.#canUpload() || this.#canRemove() ? Math.max(this.#clock() + uploadDelayMs, this.#getRetryAt()) : null;
   }
 
   /**
-   * Uploads full tiles that are not in R2 yet, and then deletes old tiles that R2 has. Each step starts with the oldest tile and covers at
-   * most 256 level-0 tiles. After a failure, does nothing until the retry is due. Never rejects. Concurrent calls share one run.
+   * Uploads full tiles that are not in R2 yet, and then deletes old tiles that R2 has. Each step starts with the oldest tile and processes
+   * at most 256 level-0 tiles. After a failure, calls do nothing until the retry time. Never rejects. Concurrent calls share one run.
    */
   run(): Promise<void> {
     this.#running ??= this.#runOnce().finally(() => {
@@ -79,7 +79,7 @@ export class TileArchive {
     return findFreezeReason(sql) === null && countUploadedTiles(sql) < countSignedTiles(sql);
   }
 
-  /** Returns whether the oldest level-0 tile in the table is uploaded, signed, and not one of the `keptTiles` newest signed tiles. */
+  /** Returns true if the oldest level-0 tile in the table is uploaded, and is older than the `keptTiles` newest signed tiles. */
   #canRemove(): boolean {
     const { sql } = this.#storage;
     if (this.#keptTiles === null || findFreezeReason(sql) !== null) return false;
@@ -107,8 +107,8 @@ export class TileArchive {
   }
 
   /**
-   * Uploads the next level-0 tile, and the tiles that became full with it. If the process dies before it counts these tiles, uploads them
-   * again.
+   * Uploads the next level-0 tile, and the tiles that became full with it. If the process dies before it saves the new count, the tiles are
+   * uploaded again.
    */
   async #uploadNext(): Promise<void> {
     const { sql } = this.#storage;
@@ -117,7 +117,7 @@ export class TileArchive {
     saveUploadedTiles(sql, n + 1);
   }
 
-  /** Deletes the oldest tile and its entries after R2 has returned exactly the same bytes. */
+  /** Deletes the oldest tile and its entries, after checking that R2 returns exactly the same bytes. */
   async #removeNext(): Promise<void> {
     const { sql } = this.#storage;
     const n = BigInt(countRemovedTiles(sql));
@@ -130,7 +130,7 @@ export class TileArchive {
   }
 
   /**
-   * Compares a tile with the bytes that R2 returns for it. If R2 has lost the tile, uploads it first. Throws TileConflict if the bytes
+   * Compares a tile with the bytes that R2 returns for it. If R2 does not have the tile, uploads it first. Throws TileConflict if the bytes
    * differ.
    */
   async #ensureStored(location: TileLocation): Promise<void> {
