@@ -179,7 +179,7 @@ export const createPlatform = async (bindings: Env): Promise<Services> => {
         return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
         consoleLog.error({ at: "limits", error: getErrorKind(error) });
-        return state; // allow the call even if the platform's rate limiter fails, because this isolate has counted it
+        return state; // this isolate's count allows the call, so allow it even if the platform's rate limiter fails
       }
     },
     peekApproximately: (name, key) => windows.peek(`${name}:${key}`, config.limits[name], clock()),

@@ -25,7 +25,7 @@ export interface TrustedLog extends TrustedLogKey {
 export interface CheckpointAttestor extends Attestor {
   /** `guard`: the witness that the ledger service runs. It cosigns only checkpoints of audit logs, and never two conflicting histories. */
   readonly scope: "every log" | "guard";
-  /** Returns whether the attestor is asked at this time. Without this function, it always is. */
+  /** Returns whether new checkpoints are sent to the attestor at this time. If missing, they always are. */
   readonly isInUse?: (at: Instant) => boolean;
 }
 
@@ -170,7 +170,8 @@ export const createProofServices = async (
         // The witness that a ledger runs does not cosign that ledger's own checkpoints.
         scope: url === ledger.url ? ("guard" as const) : ("every log" as const),
       })),
-      // An authority whose keys have expired is only listed so that its earlier timestamps can still be verified.
+      // An authority whose keys have all expired gets no more checkpoints. It is listed so that its earlier timestamps can still be
+      // verified.
       ...config.authorities.map((authority) => ({
         ...createTimestampAttestor(authority, sendToNetwork, random, clock),
         scope: "every log" as const,

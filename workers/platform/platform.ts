@@ -24,7 +24,7 @@ export interface Mail {
   readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
 }
 
-/** All dependencies except the functions that schedule follow-up work. Follow-up work itself may use only these. */
+/** All dependencies except the functions that schedule follow-up work, which follow-up work itself must not call. */
 export interface Platform
   extends AccessDependencies,
     AgentDependencies,

@@ -13,10 +13,10 @@ import { getErrorKind, type Log } from "../log.ts";
 /** Returns the response to a request for a full tile of the log with this name, or null if the log's Durable Object must respond. */
 export type ServeStoredTile = (origin: string, request: Request) => Promise<Response | null>;
 
-const pauseMs = 30 * secondMs; // how long R2 is not used after it has failed
+const pauseMs = 30 * secondMs; // for how long reads skip R2 after it has failed
 /**
- * The minimum time between log lines about conflicts in one log. After an earlier log seed is removed, every read of a tile that was tagged
- * with it is a conflict.
+ * The minimum time between log lines about conflicts in one log. They can be frequent: after an earlier log seed is removed, every read of
+ * a tile that was tagged with it is a conflict.
  */
 const conflictReportMs = hourMs;
 

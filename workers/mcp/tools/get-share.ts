@@ -20,7 +20,7 @@ export const getShare = defineTool({
   },
   hints: readOnlyHints,
   inputSchema,
-  outputSchema: shareSchema, // results for a business have additional keys
+  outputSchema: shareSchema, // results for a business have more keys, which the published schema allows
   untrustedFields: untrustedShareFields,
   run: async ({ services, agent }, { share_id: text }) => {
     const id = parseShareId(text);

@@ -24,7 +24,7 @@ const listConsumerShares = async (services: Services, agent: Agent, { status, li
 
 const listBusinessShares = async (services: Services, business: MemberSession["business"], query: ListSharesQuery): Promise<SharePage> => {
   const page = await listSharesOfBusiness(services, { business, environment: "live" }, { ...query, startingAfter: null });
-  if (!page.ok) throw new Error(`agents: ${page.code}`); // cannot happen, because only an invalid `startingAfter` is refused
+  if (!page.ok) throw new Error(`agents: ${page.code}`); // cannot happen: only an invalid `startingAfter` is refused, and it is null here
   return page.value;
 };
 

@@ -71,7 +71,7 @@ export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   </>
 );
 
-/** Shows the deadline for ending contact if consent ends now. `text` contains the placeholder `{deadline}`. */
+/** Shows the deadline for ending contact that would apply if the person ended consent now. `text` contains the placeholder `{deadline}`. */
 export const ContactDeadline: FC<{ text: string }> = ({ text }) => {
   const { messages, language, now } = useAppRequest();
   const date = formatDay(language, getCeaseDeadline(now));

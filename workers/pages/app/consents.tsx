@@ -356,7 +356,7 @@ const handleRevokeAll = async (
       ? null
       : await withdrawAllCertificates(services, person, { businessId: id }, request.language);
   if (withdrawal?.ok) {
-    // The withdrawal also ends the remaining shares.
+    // The withdrawal also ends the shares that `remaining` counts.
     const { withdrawn, sharesEnded, withdrawnAt, isPending } = withdrawal.value;
     await setEndedFlash(request, { count: revoked + withdrawn + sharesEnded, isPending, date: getCeaseDeadline(withdrawnAt) });
   } else if (remaining > 0) await setFlash(request, { key: "someLeft", count: remaining });

@@ -160,7 +160,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Shows the error at the field in the refusal's detail (`field: rule`), or at `email` if the detail contains no field. */
+/** Shows the error next to the field that the refusal's detail starts with (`field: rule`), or next to `email` if it starts with none. */
 const renderInvalidDetails = (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
   const invalidField = contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
   return renderDetails(request, { typed: parseTypedValues(request.form), invalidField });
@@ -180,7 +180,8 @@ const renderReview = async (request: AppFormRequest): Promise<Response> => {
   const { shares } = await listOwnShares(services, person);
   const { notified, notNotified } = findChangeRecipients(shares, changed);
   const format = (fields: ContactFields): ContactFields => formatPhoneInFields(fields, services.formatPhone);
-  // If only the spelling of the phone number changed, the formatted numbers would be equal.
+  // If the formatted numbers are equal, only the spelling of the phone number changed. Then show the values as typed, so that the change is
+  // visible.
   const isSameNumber = format(before).phone?.value === format(after).phone?.value;
   const valueIn = (fields: ContactFields, key: ContactKey) => {
     const value = (isSameNumber ? fields : format(fields))[key]?.value;
@@ -266,7 +267,7 @@ const handleUndo = async (request: AppFormRequest): Promise<Response> => {
   const note = await openUndoNote(request);
   if (note === null) return c.redirect("/app/details", 303);
   const applied = await applyFieldChanges(request, new Map(Object.entries(note.content) as [ContactKey, string | null][]));
-  if (applied instanceof Response) return applied; // the person can try again
+  if (applied instanceof Response) return applied; // keep the undo cookie, so that the person can try again
   deleteCookie(c, undoCookie, cookieOptions(c));
   await setFlash(request, { key: "undone" });
   return c.redirect("/app/details", 303);

@@ -225,6 +225,6 @@ export const renderRefusal = (request: AppRequest, code: RefusalCode, title: str
     />,
   );
 
-/** Also shown for other people's records, so that it does not reveal which IDs exist. */
+/** Renders a page for a record that does not exist or belongs to someone else, so that the response does not reveal which IDs exist. */
 export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
   renderRefusal(request, "not_found", title, advice);

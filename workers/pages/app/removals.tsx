@@ -267,7 +267,7 @@ const downloadAffidavit = async (request: AppRequest): Promise<Response> => {
   return c.body(file.value, 200, { "Content-Type": "application/pdf" });
 };
 
-/** Redirects to the payment provider. Refuses links from other sites, because a link there could make people pay by mistake. */
+/** Redirects to the payment provider. Refuses links from other sites, because such a link could trick people into paying. */
 const redirectToUpgrade = async (request: AppRequest): Promise<Response> => {
   const { c, services, session } = request;
   if (c.req.header("sec-fetch-site") === "cross-site") return renderCrossSiteBlocked(c);

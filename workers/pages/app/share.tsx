@@ -65,8 +65,8 @@ const timelineEventNames: Readonly<Partial<Record<DomainEventType, keyof AppMess
 };
 
 /**
- * Lists the share's audit entries and the last update sent to the business. Sending an update writes no audit entry about the share. The
- * audit log records the change to the contact details instead.
+ * Lists the share's audit entries and the last update sent to the business. The update is added separately, because the audit log records
+ * only the change to the contact details that caused it.
  */
 const listTimelineEvents = ({
   history,

@@ -59,9 +59,9 @@ const listFieldErrors = ({ view: { messages, language }, errors }: Review): Read
 const fieldId = (key: ContactKey): string => `field-${key}`;
 
 /**
- * Lists the fields of a group that are shown as inputs. A test person has none. A person who is editing saved details gets all of them.
- * Otherwise, they are the fields that were typed or have no value. However, an empty field in `blankableKeys` is shown only if the group
- * has another input.
+ * Lists the fields of a group that are shown as inputs. For a test person, there are none. For a person who is editing saved details, these
+ * are all fields. Otherwise, they are the fields that the person typed into and the fields without a value. A field in `blankableKeys` that
+ * is empty and was not typed into is shown only next to another input of the group.
  */
 const listInputKeys = ({ fields, choices, isEditing, email }: Review, keys: readonly ContactKey[]): readonly ContactKey[] => {
   if (email === null) return [];

@@ -80,9 +80,8 @@ import type { SheetView } from "./sheet-page.tsx";
 const browserCookie = "svc_ask";
 const browserCookieSeconds = 3_600;
 const choicesCookie = "svc_ticks";
-const maxChoicesLength = 1_200; // the maximum number of characters; a cookie holds 4,096 bytes, and escaping can triple the length
+const maxChoicesLength = 1_200; // in characters: a cookie holds 4,096 bytes, and escaping can triple the length
 
-/** The sheet for one request, browser and person. */
 interface OpenedSheet {
   readonly sheetRequest: SheetRequest;
   readonly browser: SheetBrowser;
@@ -394,7 +393,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.use(allowOpener);
   pages.get("/", limitPageByAddress("AUTHORIZE_PER_IP"), renderSheet);
   pages.get("/not-now", limitPageByAddress("AUTHORIZE_PER_IP"), renderDeclined);
-  pages.get("/:step", (c) => redirectToSheet(c)); // the language links on a page that a POST returned lead here
+  pages.get("/:step", (c) => redirectToSheet(c)); // if a POST returned the page, its language links lead here
   pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));

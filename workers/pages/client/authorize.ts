@@ -5,8 +5,8 @@ import "./passkey.ts"; // shows the passkey form if the browser supports passkey
 
 const sheet = document.querySelector<HTMLElement>("[data-origin]");
 
-const responseTimeoutMs = 1_000; // a page that is still open responds immediately
-const clickGuardMs = 500; // when a window has just appeared, a click may be meant for the page below it
+const responseTimeoutMs = 1_000; // enough, because a page that is still open responds immediately
+const clickGuardMs = 500; // ignores clicks right after the window appears, which may be meant for the page below it
 
 if (sheet !== null) {
   const { origin = "", state = "", code } = sheet.dataset;

@@ -7,7 +7,9 @@ import { addIcons } from "./live/add-icons.ts";
 const pollIntervalMs = 5_000;
 const maxPollingMs = 10 * 60_000;
 
-/** Replaces the element with its newest version. Returns false if it can no longer be updated. */
+/**
+ * Replaces the element with its newest version. Returns false if updates must stop, because the element or its newest version is missing.
+ */
 const refresh = async (id: string): Promise<boolean> => {
   const response = await fetch(location.href, { credentials: "same-origin" });
   if (!response.ok || response.redirected) return false;

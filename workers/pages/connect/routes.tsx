@@ -68,7 +68,7 @@ const renderConnectNotice = (
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
   const messages = getConnectMessages(c);
   const page = noticePage(messages[heading] as string, messages[advice] as string);
-  // Keep the query in the language links only for status 402, the only one of these errors that occurs for a valid request.
+  // Status 402 is the only one of these errors that a valid request can cause, so only then the language links repeat the query.
   return renderConnectPage(c, status, { ...page, ...(status === 402 && { preservesQuery: true }) });
 };
 
@@ -252,7 +252,7 @@ const handleDecision = async (c: Context<AppEnv>): Promise<Response> => {
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
   const limited = await checkAccountLimit(c, "CONNECT_PER_PRINCIPAL", session.userId);
   if (limited !== null) return limited;
-  // The person does not wait for the first shard, which may not respond.
+  // Saved in the background, because the first shard may not respond and the person should not wait for it.
   services.waitUntil(() => saveClientDocument(services, pending.client.id));
   const code = await authorizeConnection(services, session, pending, { replaces: decision === "replace", language: getPageLanguage(c) });
   return code === null ? renderConnectNotice(c, 409, "answered", "answeredAdvice") : redirectToClient(c, pending, { code });
@@ -284,7 +284,7 @@ export const registerConnectRoutes = (app: Hono<AppEnv>): void => {
   pages.use("/authorize/*", allowOpener);
   pages.use("/end/*", allowOpener);
   pages.get("/authorize", limitPageByAddress("OAUTH_AUTHORIZE_PER_IP"), renderConnect);
-  pages.get("/authorize/:step", (c) => redirectToConnect(c)); // the language links on a page that a POST returned lead here
+  pages.get("/authorize/:step", (c) => redirectToConnect(c)); // if a POST returned the page, its language links lead here
   pages.post("/authorize/email", connectAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/authorize/new-code", connectAction("AUTH_REQUEST_PER_IP", handleNewCode));
   pages.post("/authorize/code", connectAction("AUTH_VERIFY_PER_IP", handleSubmitCode));

@@ -125,9 +125,7 @@ const ConnectHeading: FC<{ view: ConnectView }> = ({ view }) => (
   </h1>
 );
 
-/**
- * Returns to the client without access. It is a link and not a form, because nothing needs to be recorded before the person has signed in.
- */
+/** Returns to the client without access. It is a link and not a form, because a refusal before sign-in is not recorded. */
 const DeclineLink: FC<{ view: ConnectView }> = ({ view: { deniedUrl, messages } }) => (
   <a class="btn" href={deniedUrl} rel="noreferrer">
     {messages.deny}

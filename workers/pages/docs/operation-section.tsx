@@ -51,7 +51,7 @@ const CodeSample: FC<{ text: string; label: string; language: "json" | "sh" }> =
 const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?: Child }> = ({ name, schema, remark, children }) => {
   const document = useApiDocument();
   const { schema: resolved } = resolveNullable(document, schema);
-  // Leaves out what the description already says.
+  // Leave out the constraints that the description repeats word for word.
   const limits = describeLimits(resolved)
     .filter((limit) => resolved.description?.includes(limit) !== true)
     .join("; ");

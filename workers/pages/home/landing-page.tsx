@@ -25,7 +25,6 @@ import {
 
 export interface LandingContext {
   readonly config: Config;
-  /** The verifier download and its hash. */
   readonly verifier: { readonly url: string; readonly sha256: string };
   /** An invalid certificate ID that was typed into a form on this site. It is safe to show again, because no other site can set it. */
   readonly typedNumber?: string | undefined;

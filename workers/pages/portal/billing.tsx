@@ -160,7 +160,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
   });
 };
 
-/** Refuses links from other sites, because a link there could make members pay by mistake. */
+/** Refuses links from other sites, because such a link could trick members into paying. */
 const redirectToCheckout = async (request: PortalRequest): Promise<Response> => {
   const { c, services, member } = request;
   if (c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site") return renderCrossSiteBlocked(c);

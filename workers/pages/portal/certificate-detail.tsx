@@ -457,7 +457,10 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
   });
 };
 
-/** Returns whether the business has this certificate in this environment. The operations find a certificate in both environments. */
+/**
+ * Returns whether the business has this certificate in this environment. The check is needed because the operations find certificates of both
+ * environments.
+ */
 const hasCertificate = async ({ services, member, environment }: PortalRequest, id: CertId): Promise<boolean> => {
   const found = await getBusinessCertificate(services, member, id);
   return found.ok && found.value.environment === environment;

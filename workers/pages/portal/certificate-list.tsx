@@ -343,8 +343,8 @@ const renderFilteredList = async (
   const [found, { counts, saved }] = await Promise.all([list(), getCertificateListViews(services, member, request.environment)]);
   const { certificates, total, isTruncated } = found;
   const pages = Math.ceil(Math.min(total, maxListedCertificates) / certificatesPerPage);
-  // The page can be empty, for example because a withdrawal has removed rows from a filtered list since the link to this page was shown.
-  // Redirect to the last page. The total can be too high, so if the page should have rows, redirect to the first page instead.
+  // A page can be empty, for example because a withdrawal removed rows from a filtered list after the link was shown. Redirect to the last
+  // page. If the total says that this page has rows, the total is too high, so redirect to the first page.
   if (certificates.length === 0 && page > 1) return redirectTo(request, listPath(filter, page <= pages ? 1 : Math.max(1, pages)));
   const first = (page - 1) * certificatesPerPage + 1;
   const range = {
@@ -457,12 +457,12 @@ const toCsvRow = (row: CertificateSummary): readonly string[] => [
 
 /**
  * Returns a function that reads the next batch of the list, newest first, and an empty batch at the end. Leaves out rows that were issued
- * after the export started. Each batch continues at the time of the last row instead of at a page number, because a withdrawal during the
- * export can remove a row from the list, which would shift the pages.
+ * after the export started. Each batch starts at the issuance time of the last row that was read and not at a page number, because a
+ * withdrawal during the export can remove a row and shift the pages.
  */
 const createBatchReader = (request: PortalFormRequest, filter: CertificateFilter) => {
   let end: Instant = request.now;
-  let readAtEnd = new Set<string>(); // the rows that were issued at `end` and have been read
+  let readAtEnd = new Set<string>(); // IDs of the rows that were issued at `end` and that earlier batches contain
   return async (): Promise<CertificateList> => {
     const query = await toListQuery(request, filter, 1, exportBatchSize + readAtEnd.size);
     const list = await listCertificates(request.services, toReader(request), { ...query, to: Math.min(query.to ?? end, end) });

@@ -94,8 +94,8 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
 };
 
 /**
- * How to format the start of a period: `shown` in the table, and `axis` below the chart. `iso` is an example of the ISO time in the export
- * and in `datetime`. Only its length is used.
+ * How to format the start of a period: `shown` in the table, and `axis` below the chart. In the export and in `datetime`, the ISO time is
+ * cut to the length of `iso`.
  */
 const timeUnits = {
   hour: {

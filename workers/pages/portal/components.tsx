@@ -170,7 +170,9 @@ export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; check
 
 interface RadioFieldsProps {
   readonly name: string;
-  /** The name of the group. Without `hasVisibleLegend`, it is only for screen readers, and the card's heading says the same. */
+  /**
+   * The name of the group. Without `hasVisibleLegend`, only screen readers get it, because the card's heading already shows the same text.
+   */
   readonly legend: string;
   readonly value: string;
   readonly options: Readonly<Record<string, { readonly label: string; readonly hint?: string }>>;
@@ -222,7 +224,7 @@ interface LinkProps {
 
 export const checkoutPath = "/portal/billing/checkout";
 
-/** A link to a portal page. While a payment is past due, only the link for paying it is primary. */
+/** A link to a portal page. While a payment is past due, only the link to the payment is styled as the primary button. */
 export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon }) => {
   const { member, pathInMode } = usePortalRequest();
   const isDemoted = classes === "btn primary" && member.business.status === "past_due" && to !== checkoutPath;

@@ -344,8 +344,8 @@ export const renderEndpointSecret = (request: PortalRequest, id: string, value: 
   });
 
 /**
- * Passes the endpoint with the ID in the path to the handler. Returns the not-found page if this environment has no such endpoint. The
- * operations themselves find an endpoint in both environments.
+ * Passes the endpoint with the ID in the path to the handler. Returns the not-found page if this environment has no such endpoint.
+ * The check is needed because the operations find endpoints of both environments.
  */
 const withEndpoint = <Request extends PortalRequest>(
   handle: (request: Request, endpoint: Endpoint) => Promise<Response>,
@@ -536,7 +536,7 @@ const handleRevealSecret = async (request: PortalFormRequest, { id }: Endpoint):
 };
 
 const handleRotateSecret = async (request: PortalFormRequest, { id, secretHint }: Endpoint): Promise<Response> => {
-  // A second submission would rotate the secret again, and the secret that receivers still use would stop working. The event sequence
+  // If the form is submitted twice, rotate only once. A second rotation would disable the secret that receivers still use. The event sequence
   // compares the hint again, because two submissions can arrive at the same time.
   const replacedHint = request.form.get("hint") ?? "";
   if (secretHint !== replacedHint) return renderEndpointSecret(request, id, null);

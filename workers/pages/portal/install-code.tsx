@@ -52,7 +52,7 @@ const CodeNote: FC<{ text: string; elementId: string; label: string }> = ({ text
   </p>
 );
 
-/** Returns the client ID in the tag, so that all three kinds of code contain the same one. */
+/** Reads the client ID from the tag, so that all three kinds of code contain the same ID. */
 const clientIdIn = (snippet: string): string => /data-client-id="([^"]+)"/.exec(snippet)?.[1] ?? "";
 
 export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = ({ built, input }) => {

@@ -186,7 +186,7 @@ const handleCreateClient = async (request: PortalFormRequest): Promise<Response>
   return created.ok ? redirectTo(request, keysPath, "added") : renderCreateError(request, "client", created);
 };
 
-/** Finds a key of this environment. The operations find a key in both environments. */
+/** Finds a key of this environment. The list contains the keys of both environments. */
 const findKey = async ({ services, member, environment }: PortalRequest, id: string): Promise<ApiKey | undefined> =>
   (await listApiKeys(services, member)).find((key) => key.id === id && key.environment === environment);
 

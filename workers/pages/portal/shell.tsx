@@ -74,7 +74,7 @@ const IdLookup: FC<{ id: string }> = ({ id }) => (
   </PostForm>
 );
 
-/** Links to the documentation, which wide screens have in the top bar, and to the operator. */
+/** Links to the documentation and to the operator. On wide screens, the link to the documentation is in the top bar instead. */
 const HelpLinks: FC = () => {
   const { supportEmail } = usePortalRequest().services.config;
   const narrowOnly = supportEmail === null ? "narrow-only" : undefined;

@@ -211,7 +211,7 @@ const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Respo
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
-  // A member who must sign in again is still signed in. The page that asked for the sign-in shows the outcome.
+  // A member who must sign in again still has a session, so the page that asked for the sign-in shows the outcome, and not this page.
   const signedInPath = next === reauthenticatePath ? pathWithQuery(next, { outcome: c.req.query("outcome") ?? null }) : next;
   return renderUnlessSignedIn(c, signedInPath, () => renderSignInStep(c, next));
 };
@@ -297,7 +297,7 @@ const toSignUpError = (faults: readonly string[], { businessName }: SignupInput)
   const [first, ...others] = signUpFields.filter((name) => rules.has(name));
   if (first === undefined) return { code: "invalid_request", field: null, text: refusals.invalid_request };
   const { invalid } = signUpMessages;
-  // The rule explains, for example, that the name contains an invisible character.
+  // If a name was typed, show the rule that it breaks, for example that it contains an invisible character.
   const nameRule = businessName.trim() === "" ? undefined : rules.get("business_name");
   const texts = { ...invalid, business_name: nameRule ?? invalid.business_name };
   return {

@@ -44,7 +44,7 @@ export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", wit
   return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${formats.day.format(at)}, ${time}`}${suffix}`}</time>;
 };
 
-const maxEndpointNameLength = 80; // three lines of a heading on a phone
+const maxEndpointNameLength = 80; // fits in three lines of a heading on a phone
 
 /** Returns an endpoint's URL without the scheme, which headings use as its name. A long name is cut off. */
 export const formatEndpointName = (url: string): string => {

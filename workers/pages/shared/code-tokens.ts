@@ -1,5 +1,5 @@
 // Splits code into the parts that pages color, such as keywords, strings and comments. It uses patterns instead of a parser. Text that
-// matches no pattern stays plain, and the parts joined together are the original code.
+// matches no pattern stays plain. Joining all parts gives the original code.
 
 /** The CSS class of a part: `k` for a keyword, tag or key, `s` for a string, `c` for a comment, and null for anything else. */
 export type TokenKind = "k" | "s" | "c" | null;

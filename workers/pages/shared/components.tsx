@@ -31,8 +31,8 @@ export const withLanguage = (path: string, selected: Language | null): string =>
 export const PageContextScope = createContext(createPageContext("en"));
 export const usePageContext = (): PageContext => useContext(PageContextScope);
 
-// An HTML parser turns a carriage return into a line feed, which would change the hash of a disclosure text. A character reference keeps
-// it.
+// HTML parsers turn a carriage return into a line feed, which would change the hash of a disclosure text. Writing it as a character
+// reference keeps it.
 const preserveCarriageReturns = (text: string): Child => {
   const [first = "", ...rest] = text.split("\r");
   return [first, ...rest.flatMap((part) => [raw("&#13;"), part])];
@@ -58,8 +58,8 @@ export const UrlText: FC<{ text: string }> = ({ text }) => (
 );
 
 /**
- * An icon that screen readers skip, because the text next to it or the label of its control says the same. It has a size of its own, because
- * it would fill the page if the stylesheet did not load.
+ * An icon that screen readers skip, because the text next to it or the label of its control says the same. It has a fixed size, because it
+ * would fill the page if the stylesheet did not load.
  */
 export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: classes }) => (
   <svg class={classes === undefined ? "icon" : `icon ${classes}`} width="18" height="18" aria-hidden="true">
@@ -67,7 +67,6 @@ export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: clas
   </svg>
 );
 
-/** A link to a related page, with an arrow. */
 export const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
   <a class="link" href={href}>
     {children} <Icon name="arrow-right" />
@@ -107,7 +106,6 @@ export const Monogram: FC<{ name: string; isSmall?: boolean }> = ({ name, isSmal
   </span>
 );
 
-/** The error of a field or a form. */
 export const FieldError: FC<{ text: string; id?: string }> = ({ text, id = "fault" }) => (
   <p class="error" id={id} role="alert">
     <Icon name="circle-alert" />
@@ -312,7 +310,6 @@ export const EmptyState: FC<EmptyStateProps> = ({ icon, title, advice, action })
   </div>
 );
 
-/** An empty state in a card of its own. */
 export const EmptyCard: FC<EmptyStateProps> = (props) => (
   <div class="card">
     <EmptyState {...props} />

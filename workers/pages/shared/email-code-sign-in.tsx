@@ -50,7 +50,7 @@ export const startEmailSignIn = async (
   await savePendingSignIn(c, { email: recipient.email, browser, next }, cookie);
 };
 
-/** `none`: no sign-in is pending, or it has expired. `malformed`: the input is not a code, so it did not count as an attempt. */
+/** `none`: no sign-in is pending, or it has expired. `malformed`: the input is not a code, and does not count as an attempt. */
 type EmailSignInResult =
   | { readonly outcome: "none" | "wrong" }
   | { readonly outcome: "signed"; readonly token: string }
@@ -113,7 +113,7 @@ export const completeLinkSignIn = async (
   return null;
 };
 
-/** Finds the sign-in that an emailed link could complete in this browser. */
+/** Finds the pending sign-in that the button on an emailed link's page would complete in this browser. */
 export const findLinkedSignIn = async (c: Context<AppEnv>) => {
   const [shared, connecting] = await Promise.all(pendingSignInCookies.map((cookie) => findPendingSignIn(c, cookie)));
   return shared ?? connecting ?? null;

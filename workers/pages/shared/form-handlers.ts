@@ -15,7 +15,7 @@ export type FormFields = ReadonlyMap<string, string>;
 
 const maxFormBytes = 24 * 1_024; // enough for an address, a code or token, and one checkbox for each of 1,000 recipients
 
-/** Returns `malformed` if the body is not URL-encoded or repeats a field. No form on these pages sends such a body. */
+/** Returns `malformed` if the body is not URL-encoded or repeats a field. The forms on these pages never send such a body. */
 const parseFormBody = async (request: Request): Promise<FormFields | "malformed" | "too_large"> => {
   const bytes = await readBodyUpTo(request, maxFormBytes);
   if (requestMediaType(request) !== "application/x-www-form-urlencoded") return "malformed";
@@ -41,7 +41,7 @@ export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id:
 
 /**
  * Returns the browser's session, null if there is no valid session, or the error page after too many failed lookups. Also returns the
- * sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed on to `authenticateSession`.
+ * sessions of people who have been invited to a business but have not joined it. `deadlinesIn` is passed to `authenticateSession`.
  */
 export const findAnyPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<AnySession | null | Response> => {
   const session = await findAnySession(c, deadlinesIn);

@@ -60,8 +60,8 @@ const buildContentSecurityPolicy = ({ formActionOrigin, canFetchItself }: Page):
   ].join("; ");
 
 /**
- * Lets a page keep its connection to the window that opened it. Every response must have this header, including errors, because any other
- * value ends the connection.
+ * Lets a page keep its connection to the window that opened it. Every response needs this header, including errors, because a response with
+ * any other value cuts the connection for good.
  */
 export const allowOpener = createMiddleware<AppEnv>(async (c, next) => {
   c.header("Cross-Origin-Opener-Policy", "unsafe-none");

@@ -20,7 +20,7 @@ const invisiblePattern = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
 const joiningScriptPattern =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u;
 const emojiPattern = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
-// A keycap emoji is a digit with a variation selector, so digits count as emoji here.
+// Digits count as emoji here, because a keycap emoji is a digit followed by a variation selector.
 const selectorBasePattern = /\p{Emoji}|\p{Script=Han}|\p{Script=Mongolian}/u;
 const isJoiner = (character: string): boolean => character === "\u200c" || character === "\u200d";
 const variationSelectorPattern = /\p{Variation_Selector}/u;
@@ -35,7 +35,7 @@ const listInvisibleCharacters = (text: string): InvisibleCharacter[] => {
   let before = "";
   for (const character of text) {
     if (invisiblePattern.test(character)) {
-      // Leave `before` unchanged, because an emoji can be followed by both a selector and a joiner.
+      // Keep `before` on the last visible character, because a selector and a joiner can both follow one emoji.
       if (isOrdinarySpelling(character, before)) continue;
       const code = `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
       counts.set(code, (counts.get(code) ?? 0) + 1);

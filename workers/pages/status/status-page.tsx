@@ -54,7 +54,7 @@ const IncidentCard: FC<{ incident: Incident }> = ({ incident: { id, title, impac
 export const statusPage = ({ messages: { status: messages } }: PageContext, { components, incidents, isCopy }: ServiceStatus): Page => {
   const open = incidents.filter(({ endedAt }) => endedAt === null);
   const past = incidents.filter(({ endedAt }) => endedAt !== null);
-  // The saved copy can be outdated or empty, so if it has no open incident, that does not mean that everything works.
+  // A saved copy can be outdated or empty. If it has no open incident, the current state is unknown.
   const isUnknown = isCopy && open.length === 0;
   return {
     title: messages.title,

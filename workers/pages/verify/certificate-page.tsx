@@ -181,7 +181,7 @@ const DisclosureSection: CertificateComponent = ({ certificate }) => (
   </Section>
 );
 
-const maxVisibleNames = 12; // one click shows the remaining names, and a printout contains all of them
+const maxVisibleNames = 12; // a click shows the remaining names, and a printout contains all names
 
 type RecipientStatus = "allowed" | "withdrawn" | "declined" | "notAsked";
 

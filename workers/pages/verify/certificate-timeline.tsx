@@ -27,7 +27,7 @@ interface TimelineItem {
   /** The kind of the entry, if it cannot be derived from `at`. */
   readonly kind?: TimelineEntryKind;
   readonly boundMember?: string;
-  /** What to show instead of `at`; null for nothing. */
+  /** Shown instead of `at`. If null, no time is shown. */
   readonly when?: Child;
   readonly details?: Child;
 }

@@ -177,7 +177,7 @@ const handleLinkWithdrawal = async (c: Context<AppEnv>, { form, certificate }: W
   const others = await listOtherCertificatesByLink(c.var.services, certificate.id, token);
   const isScopeOpen = entities === null && !form.has("scope") && certificate.status === "active";
   if (isScopeOpen && others !== null && others.count > 0) {
-    // The cookie lets the page's language links show the same step.
+    // Saved in the cookie so that the page's language links lead to the same step.
     await savePendingWithdrawal(c, certificate.id, { email: null, token });
     return renderPage(c, 200, (pageContext) => withdrawalScopePage(pageContext, { certificate, token, others }));
   }

@@ -69,7 +69,7 @@ const WithdrawalStep: FC<StepProps> = ({ certificate, heading, children }) => {
   );
 };
 
-/** Step 1 on its own page, for people who return to it or who typed an invalid address. */
+/** Step 1 on a separate page, for people who come back to it or who typed an invalid address. */
 export const emailPage = ({ messages: { withdraw: messages } }: PageContext, props: EmailFormProps): Page => ({
   title: messages.askTitle,
   hasError: props.error !== undefined,
