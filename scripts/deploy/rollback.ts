@@ -48,7 +48,7 @@ export const rollBack = async ({ id, cloudflare }: Account, { worker }: Deployme
     if (!(error instanceof CloudflareError && error.codes.includes(changedSecretsCode))) throw error;
     throw new DeploymentError([
       "A key or another secret has changed since the previous version was deployed, so returning to it would also return to the old secret.",
-      "Check out the earlier version of the code and deploy that. It keeps the current secrets: docs/operate/deploy.md, Return to an earlier version.",
+      "Check out the earlier version of the code and deploy that. It keeps the current secrets: docs/operate/deploy.md, Roll back.",
     ]);
   }
 };

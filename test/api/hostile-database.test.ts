@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import limitsPage from "../../docs/reference/limits.md?raw";
+import writePathsPage from "../../docs/internals/write-paths.md?raw";
 import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { parseRemovalId } from "../../core/ids.ts";
@@ -139,7 +139,7 @@ const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
 /**
- * Tables and KV prefixes that any route may write to ("What every route can store" in limits.md). They store the day of a credential's
+ * Tables and KV prefixes that any route may write to ("What every route can store" in write-paths.md). They store the day of a credential's
  * last use, and records of refused requests.
  */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
@@ -722,7 +722,7 @@ test("every GET route that stores something is in the table of write paths, and 
   const routesThatStore = [...storedByReads]
     .filter(([, stored]) => [...stored].some((name) => !isCommonWrite.test(name)))
     .map(([route]) => route.replace(/^GET \/portal\/test\//, "GET /portal/"));
-  const listed = parseWritePaths(limitsPage)
+  const listed = parseWritePaths(writePathsPage)
     .writePaths.flatMap((path) => path.routes)
     .filter((route) => route.startsWith("GET "));
   expect([...new Set(routesThatStore)].toSorted()).toEqual(listed.toSorted());

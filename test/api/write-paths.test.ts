@@ -1,8 +1,8 @@
-// Tests that every route, tool and job that stores something is in a table of docs/reference/limits.md, and that each route returns 429 to
+// Tests that every route, tool and job that stores something is in a table of docs/internals/write-paths.md, and that each route returns 429 to
 // calls above its first limit. hostile-database.test.ts checks which GET routes store something.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
-import limitsPage from "../../docs/reference/limits.md?raw";
+import writePathsPage from "../../docs/internals/write-paths.md?raw";
 import { buildApp } from "../../workers/app.ts";
 import { jobNames } from "../../workers/background/schedule.ts";
 import { tools } from "../../workers/mcp/tool-registry.ts";
@@ -19,7 +19,7 @@ const internalRoutes = /^(?:POST|DELETE) \/(?:v1\/admin\/|dev\/|ledger\/)/;
  * and use handlers that this file tests on other routes.
  */
 const isCheckedElsewhere = /^(?:ALL \/mcp|POST \/portal\/invitations\/.*)$/;
-const { writePaths, toolWrites, jobs } = parseWritePaths(limitsPage);
+const { writePaths, toolWrites, jobs } = parseWritePaths(writePathsPage);
 const listed = writePaths.flatMap(({ routes }) => routes).filter((route) => !route.startsWith("GET "));
 
 const refuseOnly = (refusedName: string) => {
@@ -38,17 +38,17 @@ test("every route that can write is in the table of write paths, and the table h
   const expected = [...new Set(written)].filter((route) => !internalRoutes.test(route));
   expect(
     expected.filter((route) => !listed.includes(route)),
-    "routes missing in docs/reference/limits.md",
+    "routes missing in docs/internals/write-paths.md",
   ).toEqual([]);
   expect(listed.filter((route) => !expected.includes(route))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
 });
 
 test("every tool of the agent server and every scheduled job is in its table once, and the tables have no others", () => {
-  expect(toolWrites.flatMap((write) => write.tools).toSorted(), "tools in docs/reference/limits.md").toEqual(
+  expect(toolWrites.flatMap((write) => write.tools).toSorted(), "tools in docs/internals/write-paths.md").toEqual(
     tools.map(({ name }) => name).toSorted(),
   );
-  expect(jobs.toSorted(), "jobs in docs/reference/limits.md").toEqual(jobNames.toSorted());
+  expect(jobs.toSorted(), "jobs in docs/internals/write-paths.md").toEqual(jobNames.toSorted());
 });
 
 describe("the first limit of a write path", () => {

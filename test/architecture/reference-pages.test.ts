@@ -49,8 +49,8 @@ test("limits.md lists every rate limit and storage limit once, with its default 
   expect(scaled.sort()).toEqual(defaults.flatMap(({ name, scaled: isScaled }) => (isScaled ? [name] : [])).sort());
 });
 
-test("the tables of write paths and tools in limits.md name only limits that exist", () => {
-  const { writePaths, toolWrites } = parseWritePaths(readPage("limits"));
+test("write-paths.md names only limits that exist", () => {
+  const { writePaths, toolWrites } = parseWritePaths(readRepositoryFile("docs/internals/write-paths.md"));
   const rateLimits = Object.keys(defaultLimits);
   const storageLimits = Object.values(defaultStorageLimits).flatMap(({ recordsName, bytesName }) => [recordsName, bytesName] as string[]);
   for (const { limits } of writePaths) {
@@ -66,7 +66,7 @@ test("the tables of write paths and tools in limits.md name only limits that exi
 test("the guide about agents lists every tool once", () => {
   const listed = [...readRepositoryFile("docs/guides/agents.md").matchAll(/^\| `(svc_[a-z_]+)` \|/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual(
-    parseWritePaths(readPage("limits"))
+    parseWritePaths(readRepositoryFile("docs/internals/write-paths.md"))
       .toolWrites.flatMap(({ tools }) => tools)
       .sort(),
   );

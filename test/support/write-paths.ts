@@ -1,4 +1,4 @@
-// Parses the tables in docs/reference/limits.md that list what writes data and which limits apply.
+// Parses the tables in docs/internals/write-paths.md that list what writes data and which limits apply.
 
 /** Returns the cells of each row of the table in this section, without its header and separator. */
 const parseTable = (page: string, heading: string): readonly (readonly string[])[] => {
@@ -20,9 +20,9 @@ export interface WritePath {
   readonly limits: readonly string[];
 }
 
-/** Returns the routes, tools and jobs that store something, from the text of docs/reference/limits.md. */
+/** Returns the routes, tools and jobs that store something, from the text of docs/internals/write-paths.md. */
 export const parseWritePaths = (page: string) => ({
-  writePaths: parseTable(page, "Write paths").map(
+  writePaths: parseTable(page, "Routes").map(
     ([, routes, limits]): WritePath => ({ routes: parseNames(routes), limits: parseNames(limits) }),
   ),
   toolWrites: parseTable(page, "What tools store").map(([, tools, limits]) => ({ tools: parseNames(tools), limits: parseNames(limits) })),
