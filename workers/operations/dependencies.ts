@@ -29,9 +29,11 @@ export interface Runtime {
    * that must happen is also in an outbox.
    */
   readonly waitUntil: (work: () => Promise<void>) => void;
-  /** Runs `work` in a new trace with this name. The name must be a constant. Only a sample of the calls is traced. */
+  /** Runs `work` in a new trace with this name, which must be a constant. Only a sample of the calls is traced. */
   readonly trace: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /** Returns false after background work has used up its budget (work-budget.ts). The caller then stops, and the next run continues. */
+  /**
+   * Returns false if this background run has used up its budget (work-budget.ts). The caller must then stop, and the next run continues.
+   */
   readonly hasBudget: () => Promise<boolean>;
 }
 

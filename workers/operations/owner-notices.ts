@@ -17,7 +17,7 @@ export const getNoticeSpacingMs = ({ limits: { OWNER_NOTICES } }: Config): numbe
 
 /**
  * Returns the statements that write notices to several businesses in one shard. Run them in the batch of the change that the notices are
- * about. If `onlyIf` is given, they write nothing unless this condition is true in the batch.
+ * about. With `onlyIf`, they write only if this condition is true in the batch.
  */
 export const prepareOwnerNotices = (
   { clock, config, vault }: NoticeDependencies,

@@ -1,6 +1,6 @@
-// Queries every shard that has certificates of a business: the account's shard, and other shards that it used when the account's shard was
-// full or closed. If a shard is unavailable, the whole request fails, because hiding a certificate or withdrawal would be worse than an
-// error.
+// Queries every shard that has certificates of a business: the account's shard, and the shards in which the business issued certificates
+// while the account's shard was full or closed. If a shard is unavailable, the whole request fails, because hiding a certificate or
+// withdrawal would be worse than an error.
 import type { BusinessPrincipal } from "../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";

@@ -19,7 +19,7 @@ import { buildKeyedId, findRepeated, findRepeatedEarlier, hashIdempotencyKey } f
 import { continueInShardWithRoom, waitForIssuer } from "./issuing-shard.ts";
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
-/** A parsed submission. Nothing in it depends on the account. */
+/** A parsed submission. It does not depend on the account, so every attempt uses the same one. */
 interface ParsedCapture {
   readonly clientId: ClientId;
   readonly request: CaptureRequest;
@@ -30,7 +30,7 @@ interface ParsedCapture {
 /** What failed attempts have shown about the account and the idempotency key. */
 interface Conflicts {
   isAccountOutdated: boolean;
-  /** The shard in which the certificate ID that was derived from the key is already taken. Null if no attempt has found one. */
+  /** The shard that already has a certificate with the ID derived from the idempotency key; null if no attempt has found one. */
   idTakenIn: ShardId | null;
 }
 
@@ -121,9 +121,9 @@ const captureWithCurrentAccount = async (
  * Issues a certificate for a form submission and returns once the certificate is in the database or the journal (SPEC Certificate API).
  * Policy captures, audit entries and ledger statements follow in the background.
  *
- * The first attempt uses the resolved client without reading it again. If it fails, the account may be outdated or the idempotency key
- * already used, so both are read before an error is returned. If the shard is closed or full, issues the certificate in another shard.
- * Throws a StorageFault of kind `outage` if no shard has room.
+ * The first attempt uses the resolved client without reading it again. If it fails, the account may be outdated, or the idempotency key may
+ * have been used before. Both are then read from the database before an error is returned. If the shard is closed or full, issues the
+ * certificate in another shard. Throws a StorageFault of kind `outage` if no shard has room.
  *
  * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a
  * live client), the errors of `issueCertificate`, `rate_limited`. If a certificate was issued with the idempotency key within the last day,

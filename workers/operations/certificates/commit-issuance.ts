@@ -62,8 +62,8 @@ export const buildCaptureReceipt = (
 };
 
 /**
- * Remembers the database size that D1 reports with writes, so that no query is needed to find out whether a shard is full. Results that
- * contain rows have no size.
+ * Remembers the database size that D1 reports with each write, so that checking whether a shard is full needs no query. Results of
+ * statements that return rows do not contain the size.
  */
 const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
   const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);

@@ -38,7 +38,7 @@ import { getViewContext } from "./get-view-context.ts";
  */
 const maxAuditEntries = 2_010;
 
-/** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or lacks one of them. */
+/** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or does not have all of them. */
 const packAudit = async (
   platform: CertificateDependencies,
   db: Database,
@@ -62,7 +62,6 @@ const packAudit = async (
   const rows = found.filter((row) => !laterEntries.includes(row));
   const packed = await runIsolated(platform, "audit", async (): Promise<PackedAudit | null> => {
     const log = platform.auditLogStub(chain.auditLog);
-    // Add the shard's committed entries to the log.
     if (rows.some(({ drained }) => !drained)) await log.drainNow(shardOfId(certificate.id));
     const trail = await log.getTrail(
       chain.tag,

@@ -100,7 +100,7 @@ export const findRepeated = async (
 
 /**
  * Added to the one-day period when searching earlier shards. An isolate can journal a submission with a copy of the account that is up to
- * two hours old, so a certificate can appear in an earlier shard after the account has left it.
+ * two hours old. A certificate can therefore appear in an earlier shard after the account has moved to another shard.
  */
 const searchMarginMs = 3 * hourMs;
 

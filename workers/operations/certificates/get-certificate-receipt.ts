@@ -11,7 +11,7 @@ import { findOrPlace } from "../intake/find-journaled.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-/** Returns true if the person checked the consent box. After an erasure, returns false, because the evidence is gone. */
+/** Returns true if the person checked the consent box. Returns false after an erasure, because the evidence was deleted. */
 const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
   const evidence = await getCertificateEvidence(db, vault, certificate);
   return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";

@@ -24,8 +24,8 @@ const findIssuanceEntry = async (
 };
 
 /**
- * Returns a certificate with the person's details and the evidence decrypted, to the business that owns it. Writes an audit entry that
- * names the actor. Returns `cert_not_found` for unknown certificates and other businesses' certificates.
+ * Returns a certificate with the person's details and the evidence decrypted, to the business that issued it. Writes an audit entry with
+ * the actor. Returns `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const getCertificate = async (
   services: CertificateWriteDependencies,

@@ -1,4 +1,4 @@
-// Provides the deployment's base URLs and the current time, which are needed to render a certificate.
+// Provides the base URLs and the current time for rendering a certificate.
 import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { Runtime } from "../dependencies.ts";
 

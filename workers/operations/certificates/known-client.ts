@@ -5,6 +5,6 @@ import type { AccountSnapshot } from "../../../storage/account-snapshots.ts";
 export interface KnownClient extends AccountSnapshot {
   /** When this isolate last saved the account to KV; 0 if it has never done so. */
   readonly savedAt: Instant;
-  /** How many more submissions without an API key the client may send on `day`, as of the last submission that the database counted. */
+  /** The number of submissions without an API key that the client has left on `day`, according to the database's last response. */
   readonly room: { readonly day: number; readonly left: number } | null;
 }

@@ -26,8 +26,8 @@ interface ShardExtent extends ListExtent {
 }
 
 /**
- * Reads the totals of all shards. For the first page, also reads the newest shard's certificates or, for a search by email address or phone
- * number, those of every shard, because such a search usually finds few.
+ * Reads the totals of all shards. For the first page, the same round trip also reads the certificates in the newest shard. A search by
+ * email address or phone number usually finds few certificates, so it reads those of every shard.
  */
 const findExtents = (
   services: Pick<Stores, "shards">,
@@ -61,7 +61,10 @@ const readPlannedPage = async (
   return mergePage(plan, [...known, ...rows]);
 };
 
-/** Reads and merges the positions of all shards' certificates up to the end of the page, and then reads the certificates on the page. */
+/**
+ * Reads the positions of the certificates in all shards, up to the end of the page, and merges them. Then reads the certificates on the
+ * page.
+ */
 const readMergedPage = async (
   services: Pick<Stores, "shards">,
   business: BusinessPrincipal,

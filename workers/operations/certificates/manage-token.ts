@@ -4,8 +4,8 @@ import type { CertId } from "../../../core/ids.ts";
 import type { Stores } from "../dependencies.ts";
 
 /**
- * Derives the token of a certificate's withdrawal link from a secret key and the certificate's salt. The salt is sealed with the
- * certificate, so the key alone is not enough. Erasing the person's data destroys the salt.
+ * Derives the token of a certificate's withdrawal link from a secret key and the certificate's salt. The salt is stored encrypted with the
+ * certificate, so the key alone is not enough to compute the token. Erasing the person's data deletes the salt.
  */
 export const deriveManageToken = (
   { vault }: Pick<Stores, "vault">,

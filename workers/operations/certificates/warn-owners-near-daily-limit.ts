@@ -8,8 +8,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 import { prepareOwnerNotice } from "../owner-notices.ts";
 
 /**
- * Writes the warning at most once per client per UTC day, even if calls are concurrent. Once the limit is reached, the client's forms get
- * no more certificates that day. If a call fails, the next submission tries again.
+ * Writes the warning at most once per client and UTC day, even if calls are concurrent. The owners must know in time, because forms without
+ * an API key get no certificates after the limit is reached. If a call fails, the next submission tries again.
  */
 export const warnOwnersNearDailyLimit = async (
   services: ReadDependencies,

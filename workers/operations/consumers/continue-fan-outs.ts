@@ -24,8 +24,8 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 type FanOutServices = ContactFieldDependencies & Pick<Schedules, "scheduleEvents">;
 
 /**
- * Updates one batch of shares. Deletes the work row after the last batch, or if the account no longer exists. If the batch would exceed the
- * person's limit on updates, postpones the work.
+ * Updates one batch of shares. Deletes the outbox row after the last batch, or if the account no longer exists. If the batch would exceed
+ * the person's limit on updates, postpones it.
  */
 const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut: FieldFanout): Promise<void> => {
   const { consumerId, shard, changed } = fanOut;

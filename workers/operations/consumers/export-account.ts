@@ -25,7 +25,7 @@ export interface AccountExport {
   readonly shares: readonly (ExportedShare & { readonly granted: ContactFields })[];
   /** The entries of the audit trail, newest first. */
   readonly audit: readonly AuditPage["entries"][number][];
-  /** Entries that the audit log has not recorded yet. */
+  /** Committed entries that are not in the audit log yet. */
   readonly pending: AuditTrail["pending"];
   readonly removals: readonly Removal[];
 }

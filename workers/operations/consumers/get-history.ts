@@ -17,8 +17,8 @@ export interface History {
 }
 
 /**
- * Returns up to 500 of the person's shares and their audit entries: all entries if `businessFilter` is `everybody`, those about shares with
- * one business if it is the ID of that business, and none if it is null.
+ * Returns up to 500 of the person's shares, and one page of the audit trail. `businessFilter` selects the entries: `everybody` for all
+ * entries, the ID of a business for entries about shares with it, or null for none.
  */
 export const getHistory = async (
   services: CertificateDependencies,

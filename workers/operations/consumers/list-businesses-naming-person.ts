@@ -19,7 +19,7 @@ export interface NamingBusinessPage {
 
 const businessesPerPage = 20;
 
-/** Queries one page from a shard, and one more business to detect further pages. */
+/** Queries one page from a shard, plus one business, which shows that there is a next page. */
 export const queryNamingBusinesses = (db: Database, person: Parameters<typeof listNamingBusinesses>[1], startingAfter: BusinessId | null) =>
   listNamingBusinesses(db, person, { after: startingAfter ?? "", limit: businessesPerPage + 1 });
 
@@ -41,7 +41,7 @@ export const queryOtherShards = (
 
 type CountedKey = "certificates" | "active" | "othersShares" | "activeOthersShares";
 
-/** Adds up the counts of one business from several shards. Counts stop at 1,000. */
+/** Adds up the counts of one business from several shards. Each sum is capped at 1,000. */
 const mergeBusiness = (parts: readonly [NamingBusiness, ...NamingBusiness[]]): NamingBusiness => {
   const sum = (key: CountedKey): number =>
     Math.min(

@@ -16,7 +16,8 @@ export interface NamingCertificatePage {
 const certificatesPerPage = 50;
 
 /**
- * Queries one certificate more than fits on a page, to detect further pages. Certificates from the same millisecond are sorted by shard.
+ * Queries one page, plus one certificate, which shows that there is a next page. Certificates from the same millisecond are sorted by
+ * shard.
  */
 const listInShards = async (
   services: Stores,
@@ -53,7 +54,7 @@ export const listCertificatesNamingPerson = async (
 ): Promise<Result<NamingCertificatePage, "unauthorized">> => {
   const address = await loadEmailIndex(services, person);
   if (address === null) return refuse("unauthorized");
-  // Anyone can make up an ID with a shard that does not exist.
+  // The ID comes from the request and may contain a shard that does not exist.
   if (businessId === null || !services.shards.hasShardOf(businessId)) return ok({ certificates: [], hasMore: false });
   const found = await listInShards(services, address, businessId, startingAfter);
   return ok({ certificates: found.slice(0, certificatesPerPage), hasMore: found.length > certificatesPerPage });

@@ -10,8 +10,8 @@ export const loadEmailIndex = ({ shards, vault }: Stores, { id }: Pick<Person, "
   findPersonRecord(shards.forId(id), id).map((record) => (record === null ? null : vault.readIndex(record.emailIndex)));
 
 /**
- * Returns the person's index for a query in their own shard. Usually, this is an SQL expression that selects the index, so that no separate
- * query is needed. While an index key is rotated, the query needs all forms of the index, so this function loads the index, and returns
+ * Returns the person's index for use in a query of their own shard. Usually, this is an SQL expression that selects the index, which saves
+ * a query. While an index key is being rotated, a query must search for all forms of the index. In that case, loads the index, and returns
  * null if the account no longer exists.
  */
 export const selectOwnIndex = async (

@@ -1,5 +1,5 @@
-// Prepares a change to a person's contact fields: the statements and the audit entry to commit, and the work after the commit. The change is
-// committed alone or together with a decision on the consent sheet.
+// Prepares a change to a person's contact fields: the statements and the audit entry to commit, and the work after the commit. The change
+// is committed alone or together with a decision on the consent sheet.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
@@ -18,7 +18,7 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
 /** A change to contact fields that is ready to be committed in the person's shard. */
 export interface FieldsWrite {
-  /** The statements that write the change. The number of rows that the first statement changes is the number of events. */
+  /** The statements that write the change. The first one writes the events, one row for each. */
   readonly statements: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
   /** Schedules the delivery of the events and the update of the remaining shares. Call it after the commit. */
@@ -38,8 +38,8 @@ export interface PreparedFieldsUpdate {
 export type TakeShareUpdates = (person: Person, count: number) => Promise<boolean>;
 
 /**
- * Returns a function that all attempts of one change share. The first call counts its `count`. Later calls are for the same change, so they
- * count nothing and return the same result.
+ * Returns a function for all attempts of one change. The first call counts the updates. Later calls are retries of the same change, so they
+ * count nothing and return the first result.
  */
 export const createTakeShareUpdates = (services: Pick<Counters, "takeExactly">): TakeShareUpdates => {
   let isAllowed: Promise<boolean> | undefined;

@@ -14,7 +14,7 @@ import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareMailToPerson } from "../shares/mail-to-person.ts";
 
 /**
- * Updates the status of some targets. If all targets are settled and at least one has removed the person's data, signs the affidavit and
+ * Updates the status of some targets. If no target is open anymore and at least one has removed the person's data, signs the affidavit and
  * emails the person. Returns `not_found` if the removal or account does not exist, then the errors of `applyRemovalProgress`, then
  * `storage_unavailable` if concurrent changes made every attempt fail.
  */

@@ -8,7 +8,7 @@ import { listOwnSharesWithBusiness } from "./list-own-shares.ts";
 
 export interface RevokedShares {
   readonly revoked: number;
-  /** The number of shares that were active and that this call did not revoke. One call revokes at most 50. */
+  /** The number of shares that this call found active but did not revoke. One call revokes at most 50. */
   readonly remaining: number;
   readonly ceaseBy: Instant | null;
 }

@@ -68,7 +68,7 @@ const spreadWithdrawal = async (services: ConsumerWriteDependencies, db: Databas
 
 /**
  * Withdraws up to 10 batches of certificates in one shard, within the work budget. When no certificates are left, ends the shares and
- * deletes the work row, unless the row covers later certificates or a certificate may still be in a journal. If the work is marked
+ * deletes the outbox row, unless the row also covers later certificates, or a certificate may still be in a journal. If the work is marked
  * `forAllShards`, first adds it to the other shards. If one of them does not respond, still withdraws the certificates in this shard. In
  * that case, the work is repeated after its lease ends.
  */
@@ -127,8 +127,8 @@ export interface BulkWithdrawal {
 
 /**
  * Saves the withdrawal in the person's shard together with the email that confirms it, so that the email is written once and never lost.
- * The row stays until the other shards have the withdrawal, too. If the business has nothing in the person's shard, the cron job deletes
- * the row after a minute, so that a second request that was sent at the same time sends no email.
+ * The row stays until the other shards have the withdrawal too. While it exists, a repeated request sends no second email. Therefore, even
+ * if the business has nothing in the person's shard, the row stays for a minute.
  */
 const saveInOwnShard = async (
   services: ConsumerWriteDependencies,
@@ -165,8 +165,8 @@ const saveInOwnShard = async (
  * Withdraws every active certificate that names the person, from one business or from all businesses (`everybody`). Also ends the person's
  * shares with these businesses, and shares that other people made with the person's address. Returns `unauthorized` if the account no
  * longer exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable. A repeated
- * call continues the work. Emails one confirmation, and none if the call repeats an unfinished withdrawal of the last ten minutes or there
- * is nothing to withdraw.
+ * call continues the work. Emails one confirmation. Sends none if there is nothing to withdraw, or if the call repeats a withdrawal of the
+ * last ten minutes that is still unfinished.
  */
 export const withdrawAllCertificates = async (
   services: ConsumerWriteDependencies,

@@ -12,8 +12,8 @@ import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-inde
 export interface ContactQuery {
   readonly subjects: readonly SubjectQuery[];
   /**
-   * If set, only consent for this recipient counts. In that case, a share counts only if the business has this name. If null, consent for
-   * any recipient counts.
+   * If set, only consent for this recipient counts. A share then counts only if this is the business's name. If null, consent for any
+   * recipient counts.
    */
   readonly entity: string | null;
   /** If set, only consent for this purpose counts. If null, consent for any purpose counts. */

@@ -23,7 +23,7 @@ export interface SubjectMatch extends SubjectComparison {
   readonly oneToOne: boolean;
 }
 
-/** The result if the personal data is erased, so that there is nothing to compare. */
+/** The result if the personal data was erased and there is nothing to compare. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**

@@ -10,8 +10,8 @@ export type IntakeTarget = "database" | "journal";
 const countTimeoutMs = 300;
 
 /**
- * Decides from what this isolate knows about the database and the journal. If it knows nothing recent, asks the journal whether submissions
- * are waiting, and returns the journal if some are. This way, a repeated submission finds the first one even if another isolate journaled
+ * Uses what this isolate knows about the database and the journal. If it knows nothing recent, asks the journal whether submissions are
+ * waiting, and chooses the journal if there are any. This way, a repeated submission finds the first one even if another isolate journaled
  * it. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {

@@ -11,7 +11,7 @@ export interface SubmissionWrite<T> {
   readonly target: Promise<IntakeTarget>;
   readonly commit: () => Promise<T>;
   /**
-   * Builds the journal's entry, with the same sealed rows that `commit` writes. Null if the copy of the account is too old to issue a
+   * Builds the journal's entry, which contains the same rows that `commit` writes. Null if the cached account is too old to issue a
    * certificate without the database.
    */
   readonly buildEntry: (() => Promise<JournalEntry>) | null;

@@ -32,8 +32,8 @@ export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertI
 };
 
 /**
- * Finds a certificate to publish. Works like `findOrPlace`, but uses the journal's copy while the database does not respond. If the
- * database has not responded recently, asks the journal first. `fromJournal` converts this copy. Returns null only if the database has
+ * Finds a certificate's public data. Works like `findOrPlace`, but while the database does not respond, uses the journal's copy, which
+ * `fromJournal` converts. If the database has not responded recently, asks the journal first. Returns null only if the database has
  * confirmed that it does not have the certificate.
  */
 export const findWhileAway = async <T>(

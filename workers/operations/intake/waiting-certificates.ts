@@ -20,7 +20,8 @@ interface PersonCertificates {
 
 /**
  * Returns true if a certificate of the person that was issued no later than `issuedUntil` may still be in one of the shard's journals. Call
- * this before reading the certificates from the database. A journal that does not respond may contain such a certificate. Never rejects.
+ * this before reading the certificates from the database, so that a certificate that is moved in between is not missed. Returns true if a
+ * journal does not respond. Never rejects.
  */
 export const mayHaveWaitingCertificates = async (
   services: IntakeDependencies,
@@ -48,8 +49,8 @@ export const mayHaveWaitingCertificates = async (
 const maxCheckIntervalMs = 10 * minuteMs;
 
 /**
- * Returns when to look for waiting certificates again: after a minute at first, and after up to ten minutes if an entry stays in a journal
- * because the database refuses it.
+ * Returns when to look for waiting certificates again. The interval grows from one to ten minutes, because an entry that the database
+ * refuses stays in its journal.
  */
 export const getNextCheckAt = (issuedUntil: Instant, now: Instant): Instant =>
   now + Math.min(Math.max(minuteMs, now - issuedUntil), maxCheckIntervalMs);

@@ -22,8 +22,8 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxBytes = 2 * 1_024 * 1_024;
 
 /**
- * Returns the saved proposal for a mapping. If there is none, asks the model and saves its proposal, so that the same page gets the same
- * result later.
+ * Returns the saved proposal for a mapping. If there is none, asks the model and saves its proposal, so that the same form always gets the
+ * same result.
  */
 const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
   const request = buildProposalRequest(mapping);
@@ -54,7 +54,10 @@ const detectScriptTag = ({ scriptTags }: FormPage, scriptUrl: string, clientId: 
   return matching[0] === undefined ? "none" : matching[0].clientId === clientId ? "own" : "other";
 };
 
-/** Finds the directives that block the script. Uses the nonce of an existing script tag if there is one. */
+/**
+ * Finds the directives that block the script. If the page already has our script tag with a nonce, a policy that allows this nonce does not
+ * block it.
+ */
 const findBlockingPolicies = (
   services: IntegrationDependencies,
   { body, contentSecurityPolicy }: FetchedPage,

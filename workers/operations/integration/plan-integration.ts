@@ -28,7 +28,7 @@ export interface IntegrationPlan {
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False if the service must not fetch from this host. In that case, the page is reported as unreachable. */
+  /** False if the service must not fetch from this host. The page is then reported as unreachable. */
   readonly isFetchable: boolean;
 }
 
@@ -56,7 +56,7 @@ const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 
-/** Removes the port, so that the host can be verified without it. A wrong port is reported only after the host is verified. */
+/** Removes the port, because the host is verified before the port is checked. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
 /**
@@ -75,7 +75,7 @@ export const planIntegration = async (
   const request = parseIntegrationRequest(input);
   if (!request.ok) return request;
   const account = await findIntegrationBusiness(services.shards.forId(business.id), business.id, environment);
-  // Cannot happen, because sign-up creates a client in each environment.
+  // Every business has a client in each environment from sign-up on.
   if (account === null) throw new Error("integration: the business has no client");
   const rules = { allowsLocalHttp: config.environment === "development", allowsSandboxLocalhost: false };
   const pageUrl = stripFragment(input.url);

@@ -9,7 +9,7 @@ import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-// The second attempt is for a person who accepted the invitation after the first attempt found it.
+// Two attempts, because the person may accept the invitation after the first attempt found it and before it commits.
 const maxAttempts = 2;
 
 interface MemberChange {

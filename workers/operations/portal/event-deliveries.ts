@@ -9,6 +9,5 @@ export interface EventWithDeliveries {
   readonly deliveries: readonly EventDelivery[];
 }
 
-/** Attaches each delivery to its event by sequence number. */
 export const attachDeliveries = (events: readonly StoredEvent[], deliveries: readonly EndpointDelivery[]): readonly EventWithDeliveries[] =>
   events.map((event) => ({ event, deliveries: deliveries.filter(({ seq }) => seq === event.seq) }));

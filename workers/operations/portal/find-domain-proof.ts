@@ -1,4 +1,4 @@
-// Looks for a domain's verification token in DNS or on its website. Builds URLs from a validated domain name. The page fetcher checks each
+// Looks for a domain's verification token in DNS or on its website. The domain name is already validated, and the page fetcher checks each
 // URL and each redirect again.
 import {
   buildDomainChallenges,
@@ -29,7 +29,7 @@ const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): stri
 };
 
 /**
- * Maps reasons for fetch failures to findings. All other reasons mean that the service must not fetch from the URL. They become
+ * Maps reasons for fetch failures to findings. A reason that is not listed means that the service must not fetch from the URL, and becomes
  * `not_public`.
  */
 const findingByReason: Partial<Record<string, VerificationFinding>> = {

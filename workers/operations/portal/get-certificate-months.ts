@@ -7,7 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Reads one shard's daily figures for all months that `getCertificateMonths` counts. */
+/** Reads one shard's daily figures for the months that `getCertificateMonths` shows. */
 export const lookUpMonths = (db: Database, { business }: MemberSession, now: Instant) =>
   listDailyActivity(db, { businessId: business.id, environment: "live" }, getMonthlyActivityStart(now));
 

@@ -12,7 +12,7 @@ import { lookUpNewestCertificates } from "./has-live-certificate.ts";
 import { listClients } from "./list-clients.ts";
 import { listDomains } from "./list-domains.ts";
 
-/** The maximum number of withdrawn test certificates to check. One acknowledged withdrawal is enough to complete the setup step. */
+/** The number of withdrawn test certificates to read. The setup step is complete if one of these withdrawals is acknowledged. */
 const maxWithdrawnTests = 25;
 
 /** Reads the account, domains, clients, endpoints, newest live and test certificates, and withdrawn test certificates. */

@@ -15,8 +15,9 @@ import { createOnce, type IdempotentResult } from "./create-once.ts";
 const invitationLifeMs = 7 * dayMs;
 
 /**
- * Returns true if the business may send the address another invitation email today. The limit on further emails counts those of all
- * businesses. Callers must not reveal whether it is reached.
+ * Returns true if the business may send the address an invitation email today. The first email of a day counts only toward a limit for this
+ * business and address. Further emails count toward a limit for the address that all businesses share. Callers must not reveal the result,
+ * because it depends on what other businesses sent.
  */
 const mayEmail = async ({ takeExactly }: Pick<Counters, "takeExactly">, businessId: string, emailIndex: AddressIndex): Promise<boolean> => {
   const index = toStoredIndex(emailIndex);

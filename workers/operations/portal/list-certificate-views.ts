@@ -16,7 +16,7 @@ export interface CertificateViewPage {
   readonly certificate: PublishedCertificate;
   /** When the person's details will be erased. */
   readonly retentionUntil: Instant;
-  /** When the audit log recorded the issuance; null if it has not done so yet. */
+  /** When the issuance was added to the audit log; null if it has not been added yet. */
   readonly loggedAt: Instant | null;
   readonly views: readonly PageView[];
   /** The number of stored views on all pages. */

@@ -1,4 +1,4 @@
-// Lists the websites on a domain where a business's certificates were issued.
+// Lists the websites of a domain on which a business issued certificates.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listOriginDomains } from "../../../storage/certificate-list.ts";

@@ -1,4 +1,4 @@
-// Records an export from the portal in the audit chain. The caller waits for this before it sends the first byte of the file.
+// Records an export from the portal in the audit chain. The caller must wait for the commit before it sends the first byte of the file.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";

@@ -22,11 +22,13 @@ export const advanceSandboxClock = async (
   const now = services.clock();
   for (let isMoved = false; !isMoved; ) {
     const { offsetMs } = await getSandboxClock(db, tester.business.id);
-    // Checked after the clock was read, so that a move by a request that has taken over the claim is always noticed.
+    // Checked only after the clock is read. If another request has taken over the claim and moved the clock before the read, this check
+    // notices it.
     if ((await claim?.isStepDone()) === true) break;
     const next = decideClockMove(offsetMs, move, now);
     if (!next.ok) return next;
-    // A number of seconds counts from the offset that was read. If another request moves the clock in the meantime, read it again.
+    // A move by a number of seconds starts from the offset that was read. If another request moves the clock in the meantime, read it
+    // again.
     const fromMs = "advanceSeconds" in move ? offsetMs : undefined;
     const update = updateSandboxClock(db, tester.business.id, next.value, now, fromMs);
     const [moved] = await batch(db, [update, ...(claim?.toStepStatements() ?? [])]);

@@ -111,8 +111,8 @@ const performTriggerAction = async (
 };
 
 /**
- * Returns the share's newest event of this type after the cursor, or undefined if there is none. Reads every page, because a moved clock
- * can cause events of 10,000 shares.
+ * Returns the share's newest event of this type after the cursor, or undefined if there is none. Reads every page, because moving the clock
+ * can cause events for 10,000 shares.
  */
 const findNewestEvent = async (
   services: SandboxWriteDependencies,

@@ -1,4 +1,4 @@
-// Lists everything that someone who verifies proofs must trust: keys, logs, witnesses, timestamp authorities and the verifier.
+// Lists everything that a person who verifies proofs must trust: keys, logs, witnesses, timestamp authorities and the verifier.
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
 import type { ServiceDependencies } from "./dependencies.ts";
 

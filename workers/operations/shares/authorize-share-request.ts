@@ -11,7 +11,7 @@ import type { TokenBinding } from "./authorization-token.ts";
 
 /** The request as received. Only the types of its properties have been validated. */
 export interface ShareRequest {
-  /** The client ID; null if the given text is not one. */
+  /** The client ID; null if the received text is not a client ID. */
   readonly clientId: ClientId | null;
   readonly origin: string;
   readonly requestedScope: RequestedScope;

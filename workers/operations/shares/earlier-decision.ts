@@ -29,7 +29,7 @@ export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, request
 
 /**
  * Derives a decision's code with every link key, and returns the code whose hash is stored. Throws if none matches. This cannot happen
- * while a code is valid, because a key rotation keeps the earlier key for much longer than that.
+ * while a code is valid: after a key rotation, the earlier key is kept for much longer than a code's lifetime.
  */
 const rederiveShareCode = async (
   { vault }: Stores,

@@ -5,8 +5,8 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { SheetRequest } from "./sheet-request.ts";
 
 /**
- * The lifetime of a signature, long enough for a page that the person leaves open. After the sheet is open, the sheet's own time limit
- * applies.
+ * The lifetime of a signature, long enough for a person who leaves the business's page open for a while. Once the sheet is open, the
+ * sheet's own time limit applies.
  */
 export const signatureLifetimeMs = hourMs;
 

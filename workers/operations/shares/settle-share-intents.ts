@@ -1,5 +1,5 @@
-// Settles grants by people whose account and share are in different shards. A transaction cannot span two shards. Therefore, while the
-// share was being written, the contact fields may have changed or the account may have been erased.
+// Settles grants by people whose account and share are in different shards. A transaction cannot span two shards, so the contact fields may
+// have changed, or the account may have been erased, while the share was being written.
 import { shardOfId, type ConsumerId, type ShareId } from "../../../core/ids.ts";
 import { contactKeys } from "../../../core/shares/fields.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";

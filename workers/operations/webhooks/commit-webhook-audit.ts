@@ -5,7 +5,6 @@ import type { WebhookId } from "../../../core/ids.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit } from "../portal/commit-with-audit.ts";
 
-/** Commits an audit entry about an endpoint. */
 export const commitWebhookAudit = (
   services: WriteDependencies,
   member: MemberSession,

@@ -11,8 +11,8 @@ export const hostWaitMessage =
   "This host has not returned a 2xx response to your business yet, so attempts to it are limited. Try again in a minute.";
 
 /**
- * Asks the Durable Object of the endpoint's host whether an attempt may be sent now. The object counts allowed attempts until the host has
- * returned a 2xx status to the business. Rejects if the object does not respond. In that case, the caller must send nothing.
+ * Asks the Durable Object of the endpoint's host whether an attempt may be sent now. The object limits attempts until the host has returned
+ * a 2xx status to the business. Rejects if the object does not respond. In that case, the caller must send nothing.
  */
 export const takeHostAttempt = (
   { destinationHost, clock, config }: HostServices,

@@ -21,14 +21,14 @@ interface RotationOptions {
    * another rotation would invalidate the secret that receivers still use.
    */
   readonly saveDraft?: ((sealed: string) => Promise<string>) | undefined;
-  /** The hint of the secret to replace. Null replaces whichever secret is current. */
+  /** The hint of the secret to replace. Null replaces the current secret, whatever its hint. */
   readonly replacedHint?: string | null;
 }
 
 /**
  * Replaces the signing secret. For one more day, deliveries are also signed with the previous secret, so that receivers can switch. Can
- * return `not_found`, and `idempotency_conflict` if the current secret has another hint than `replacedHint`. In that case, the audit entry
- * stays even though nothing changed.
+ * return `not_found`, and `idempotency_conflict` if the current secret's hint is not `replacedHint`. In that case, the audit entry stays
+ * even though nothing changed.
  */
 export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,

@@ -15,9 +15,9 @@ import type { WithdrawalDependencies } from "./dependencies.ts";
 export const maxPerBatch = 20;
 
 /**
- * Withdraws all or none of the given certificates of a business, with the same method and actor. A certificate's withdrawal can be later
- * than `change.now` (`getWithdrawalTime`). If one of them has been withdrawn since it was read, throws an error that `isOutdatedWithdrawal`
- * recognizes. The caller schedules the follow-up work.
+ * Withdraws all or none of the given certificates of a business, with the same method and actor. A withdrawal is never earlier than the
+ * certificate's issuance, so its time can be later than `change.now` (`getWithdrawalTime`). If one of them has been withdrawn since it was
+ * read, throws an error that `isOutdatedWithdrawal` recognizes. The caller schedules the follow-up work.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,
@@ -39,7 +39,7 @@ export const commitWithdrawals = async (
   );
   const [first] = prepared;
   if (first === undefined) throw new Error("withdrawals: nothing to withdraw");
-  const ceaseBy = Math.min(...prepared.map(({ withdrawal }) => withdrawal.ceaseBy)); // a notice names the earliest deadline
+  const ceaseBy = Math.min(...prepared.map(({ withdrawal }) => withdrawal.ceaseBy)); // the notice contains the earliest deadline
   const data = { certIds: certificates.map(({ id }) => id), ceaseBy };
   const notice = await prepareOwnerNotice(services, db, first.businessId, { template: "withdrawal_owner_notice", data });
   await commitWithoutFollowUp(

@@ -38,7 +38,7 @@ const spreadWork = async (services: WithdrawalDependencies, db: Database, work: 
 };
 
 /**
- * Withdraws the next batch. The last batch also deletes the work row, unless a certificate may still be in a journal. If one of the
+ * Withdraws the next batch. The last batch also deletes the outbox row, unless a certificate may still be in a journal. If one of the
  * business's shards does not respond, still withdraws the certificates in this shard. In that case, the work is repeated after its lease
  * ends.
  */

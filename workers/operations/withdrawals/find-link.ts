@@ -19,9 +19,12 @@ export interface MailedLink {
 }
 
 export interface LinkSearch {
-  /** The token hashes of `manage_url`, which is in the response to `POST /v1/consent`: one, plus one for each duplicate. */
+  /**
+   * The hashes of the tokens in `manage_url`, the link in the response to `POST /v1/consent`: one for the certificate, plus one for each
+   * duplicate of it.
+   */
   readonly manageHashes: readonly string[];
-  /** The unexpired link with the token that was emailed to an address on the certificate, or null. */
+  /** The emailed link with this token; null if there is none or it has expired. */
   readonly mailed: MailedLink | null;
 }
 
@@ -34,7 +37,10 @@ const listManageTokenHashes = async (
   return [sha256Hex(await deriveManageToken(services, { certId, rootSalt })), ...twinTokenHashes];
 };
 
-/** Does not search emailed links for the token of `manage_url`, so that this link works while another shard is unavailable. */
+/**
+ * Finds the link that the token belongs to. If it is the token of `manage_url`, does not search the emailed links, so that `manage_url`
+ * works while another shard is unavailable.
+ */
 export const findLink = async (services: IntakeDependencies, located: LocatedRecord, token: string): Promise<LinkSearch> => {
   const { certificate, emailIndexes } = located.record;
   const given = sha256Hex(token);

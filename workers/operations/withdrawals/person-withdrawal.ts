@@ -40,7 +40,7 @@ export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_
 
 /**
  * Returns true if a third-party site (neither ours nor the business's) sent the request. Such a site has no reason to submit codes. This is
- * only an extra check, because the code or token is the proof.
+ * only an extra check. What proves that the person sent the request is the code or token.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
@@ -101,8 +101,8 @@ export const withdrawVerified = async (
     const { isDone } = await endNamedShares(services, accountDb, work);
     if (!isDone) return;
     await finishAccountWithdrawal(accountDb, work).run();
-    // The shares have ended, so delete the work row in the certificate's shard. Another row, written in the batch that withdrew the
-    // certificate, covers the certificates in other shards.
+    // The shares have ended, so delete the outbox row in the certificate's shard. The batch that withdrew the certificate wrote another
+    // row, which covers the certificates in other shards.
     if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;

@@ -1,4 +1,4 @@
-// Implements POST /v1/certs/{id}/withdrawals. Records a withdrawal that the business received in another way, for example by phone.
+// Implements POST /v1/certs/{id}/withdrawals. Records a withdrawal that the person sent to the business directly, for example by phone.
 import type { Principal } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";

@@ -54,7 +54,7 @@ export const verifyWithdrawalCode = async (
   });
   if (!authorized.ok) return authorized;
   if (code === null) return refuse("opt_out_failed");
-  // The withdrawal resets the count of wrong codes only in the certificate's shard.
+  // The withdrawal resets the count of wrong codes only in the certificate's shard, so also reset it in the code's shard.
   if (code.db !== ownDb) await batch(code.db, prepareFailureReset({ ...found.value, db: code.db }, addressIndex));
   return ok({ located: found.value, code, addressIndex });
 };

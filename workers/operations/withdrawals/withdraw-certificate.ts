@@ -16,7 +16,7 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const maxAttempts = 3; // an attempt fails only if another withdrawal of the same person's certificates is committed first
 
 /**
- * Withdraws as many certificates as fit into one batch, and writes a work row for the rest, in one transaction. The rest includes
+ * In one transaction, withdraws as many certificates as fit into a batch, and writes an outbox row for the rest. The rest includes
  * certificates that are still in a journal. Returns `already_revoked` if this certificate was withdrawn in the meantime. Throws a
  * StorageFault of kind `outage` after three failed attempts.
  */

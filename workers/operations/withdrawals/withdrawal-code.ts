@@ -46,8 +46,8 @@ export const identifyCodeRequester = async (
 
 /**
  * Returns the address and browser for which an attempt is counted in a shard other than the certificate's. If the shard has no open code
- * for the address, replaces the address with one value for all addresses of the business and environment. Every attempt therefore writes
- * one row of failures in the shard, but requests with many different addresses do not add rows to every shard.
+ * for the address, uses the same placeholder for all such addresses of the business and environment. Each attempt still writes a row of
+ * failures, but attempts with many different addresses do not add rows to every shard.
  */
 export const identifyInOtherShard = async (
   { vault, clock }: ReadDependencies,
