@@ -63,7 +63,7 @@ const encodeCrockford = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** Generates an ID, such as `cc_00…`: the prefix, the shard and 24 random characters. */
+/** Generates an ID, such as `shr_00…`: the prefix, the shard and 24 random characters. For certificates, use `buildCertId`. */
 export const generateId = (prefix: IdPrefix, shard: ShardId, random: RandomBytes): string =>
   `${prefix}${shard}${encodeCrockford(random(randomBytesPerId))}`;
 

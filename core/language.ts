@@ -4,8 +4,8 @@ export const languages = ["en", "es", "fr-CA"] as const;
 export type Language = (typeof languages)[number];
 
 /**
- * The locales differ from the plain languages in two ways. "en" would put the month before the day. "es" would write 12,345 as 12.345,
- * which readers in the Americas take for a decimal fraction.
+ * Plain "en" would put the month before the day. Plain "es" would write 12,345 as 12.345, which readers in the Americas read as a decimal
+ * fraction.
  */
 export const locales: Readonly<Record<Language, string>> = { en: "en-GB", es: "es-419", "fr-CA": "fr-CA" };
 

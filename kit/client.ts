@@ -47,7 +47,6 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** Creates a response that replaces one that was cut off, or one that came from a proxy or captive portal. */
 const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
-/** Operations that may respond with a file. */
 const fileOperations: ReadonlySet<string> = new Set(["exportEvidencePack"]);
 
 /** Returns a response whose body is the `data` of a success or the `error` of a refusal. JSON without an envelope stays unchanged. */
@@ -137,7 +136,7 @@ type PageOf<Name extends keyof Ops> = NonNullable<Ops[Name]["result"]["data"]>;
 const nextPageQueries = {
   listEvents: (page: PageOf<"listEvents">) => (page.has_more ? { cursor: page.next_cursor } : null),
   listShares: (page: PageOf<"listShares">) => (page.has_more ? { starting_after: page.shares.at(-1)?.id } : null),
-  // Only the newest certificates can be listed, so there may be no more certificates before `total` is reached.
+  // Only the newest certificates can be listed, so the last page may come before `total` is reached.
   listCertificates: (page: PageOf<"listCertificates">) =>
     page.certs.length > 0 && page.page * page.per_page < page.total ? { page: page.page + 1 } : null,
 };

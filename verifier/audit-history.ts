@@ -1,7 +1,7 @@
 // Compares the audit entries in a pack with its certificate. This is needed because the issuer can rewrite the certificate and sign it
 // again, but cannot rewrite the audit log. Each entry must match a claim on the certificate, and each claim must match an entry.
-// `audit.chain` checks the payloads against their entries. Payloads contain no personal data, so a payload that is missing is a defect even
-// after an erasure.
+// `audit.chain` checks the payloads against their entries. Payloads contain no personal data, so an erasure is no reason for a payload to
+// be missing.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";

@@ -210,7 +210,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${leaf.seq} entries in the chain at ${record.at}`);
 };
 
-const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, because one record may have failed
+const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, because one record may be missing
 
 /** Describes a record of heads that was already outdated when the pack was created. Returns null if the record was recent or is absent. */
 export const describeStaleHeads = (files: PackFiles, createdAt: string): string | null => {

@@ -274,8 +274,8 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
 };
 
 /**
- * Returns the capture method in the issuance's audit payload, or undefined if it is absent. `audit.chain` checks that the payload is
- * genuine.
+ * Returns the capture method in the issuance's audit payload, or undefined if it is absent. `audit.chain` checks the payload against its
+ * entry.
  */
 const findLoggedCaptureMethod = (files: PackFiles): unknown => {
   const entries = parseEntries(decodeText(files.get("audit/entries.jsonl")) ?? "");

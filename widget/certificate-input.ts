@@ -1,5 +1,5 @@
 // The hidden inputs of a certified form: `svc_cert_id` and, if `certificateInput` is set, an input with the certificate URL. They are added
-// only while the form's values are the certified values.
+// only if the form's values are still the certified values.
 
 import type { Config } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";

@@ -61,8 +61,8 @@ export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
 
 function hasMode(tag: HTMLScriptElement, expectedMode: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  // The warning is limited to consent mode, because every copy of the script looks for share tags, but only one copy looks for consent
-  // tags. The warning therefore appears only once.
+  // Warns only when consent tags are looked for, which only one copy of the script does. Every copy looks for share tags, so the warning
+  // would appear several times.
   if (expectedMode === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: correct it");
   return mode === expectedMode;
 }

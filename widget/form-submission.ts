@@ -42,8 +42,8 @@ export function watchForms(configs: GetConfigs): void {
     for (const unhold of heldForms.values()) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
-  // Pages that call form.submit() opt in to the hook. A form may be added late, so forms are hooked at every interaction, before a script
-  // can submit them.
+  // Pages that call form.submit() opt in to the hook. A form may be added late, but it exists by the time the visitor interacts with it, so
+  // forms are hooked at every interaction.
   hookForms(configs);
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }

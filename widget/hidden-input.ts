@@ -10,7 +10,7 @@ const ownNamePattern = /^svc_(cert|share)_id$/;
 
 /**
  * Writes the value to the page's hidden input with that name, or appends an input. Returns false if a field that the visitor fills in has
- * the name.
+ * that name.
  */
 export function fillHiddenInput(form: HTMLFormElement, name: string, value: string): boolean {
   const [placeholder] = findInputsByName(form, name);

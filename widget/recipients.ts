@@ -28,7 +28,7 @@ export function isChecked(box: HTMLInputElement): boolean {
 
 /**
  * Returns the accepted and rejected recipients. Returns undefined if the form has no recipient boxes, because "not asked" is not the same
- * as "accepted all". If a recipient has two boxes, both must be checked. Ignores names that are not in `entities`.
+ * as "accepted all". A recipient with two boxes is accepted only if both are checked. Ignores names that are not in `entities`.
  */
 export function collectRecipients(form: HTMLFormElement, entities: string[]): RecipientChoices | undefined {
   const boxes = filterByForm(form, queryPage("[data-sp1-entity]"));

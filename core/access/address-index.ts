@@ -19,7 +19,6 @@ const separator = "|";
 export const createAddressIndex = (plain: string, forms: readonly [string, ...string[]]): AddressIndex =>
   (forms.length === 1 && forms[0] === plain ? plain : [plain, ...forms].join(separator)) as AddressIndex;
 
-/** Lists the stored forms to search for. */
 export const listStoredForms = (index: AddressIndex): readonly [StoredIndex, ...StoredIndex[]] => {
   const [plain, ...forms] = index.split(separator);
   return (forms.length === 0 ? [plain] : forms) as unknown as readonly [StoredIndex, ...StoredIndex[]];

@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** The name that stands in LINK_KEYS for the key in the INDEX_KEY setting. */
+/** LINK_KEYS refers to the key in the INDEX_KEY setting by this name. */
 const indexKeyName = "index";
 
 export interface LinkKey {

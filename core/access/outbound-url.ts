@@ -78,8 +78,8 @@ const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
  * Rewrites a URL that a person typed or pasted into a form: converts an international domain to punycode, and encodes spaces, braces and
- * non-ASCII letters in the path and query. Only trims any other text, so that `checkOutboundUrl` reports what is wrong with it. Store and
- * show the result, so that the person sees which host will be called.
+ * non-ASCII letters in the path and query. Any other text is only trimmed, so that `checkOutboundUrl` can report what is wrong with it.
+ * Store and show the result, so that the person sees which host will be called.
  */
 export const toPlainUrl = (typed: string): string => {
   const text = typed.trim();

@@ -152,7 +152,6 @@ const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;
 
-/** The recheck state of a verified domain. */
 export interface DomainCheckState {
   readonly checkedAt: Instant;
   readonly misses: number;

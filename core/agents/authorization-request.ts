@@ -53,7 +53,6 @@ export const isForResource = (requested: readonly string[], resource: string): b
   return requested.every((name) => names.includes(normalizeResource(name)));
 };
 
-/** Returns the error message for a wrong resource. The message contains the correct resource. */
 export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });

@@ -26,7 +26,6 @@ export interface ResolvedClient {
    * or is null.
    */
   readonly fetchedAt: Instant | null;
-  /** When to fetch the document again. */
   readonly refetchAt: Instant;
 }
 
@@ -78,7 +77,7 @@ const parseRedirectUris = (value: unknown): readonly string[] | null =>
     ? (value as readonly string[])
     : null;
 
-/** Parses a client ID as a document URL. Returns null if it is not an allowed URL, written exactly as the URL parser would write it. */
+/** Parses a client ID as a document URL. Returns null unless it is an allowed URL, written exactly as the URL parser would write it. */
 export const parseDocumentUrl = (id: string): URL | null => {
   if (id.length > maxClientIdLength || !id.startsWith("https://")) return null;
   const uri = parseRedirectUri(id);
@@ -86,7 +85,7 @@ export const parseDocumentUrl = (id: string): URL | null => {
   return url === null || url.pathname === "/" ? null : url;
 };
 
-/** Returns whether the document contains a client secret or a private key. Anyone can read it there and use it. */
+/** Returns whether the document contains a client secret or a private key, which anyone who reads the document could use. */
 const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
   const keys = isJsonObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));

@@ -15,7 +15,7 @@ export interface HeadsProof {
 
 export interface AuditProof {
   readonly origin: string;
-  /** The signed checkpoint, as in the newest entry's proof. */
+  /** The signed checkpoint, which is also part of `head_tlog_proof`. */
   readonly checkpoint: string;
   /** The proof that the log contains the newest entry. */
   readonly head_tlog_proof: string;

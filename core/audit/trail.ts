@@ -26,7 +26,6 @@ export interface PendingEntry {
   readonly entityId: string;
 }
 
-/** A page of the chain and its proof. */
 export interface AuditPage {
   readonly chainIndex: number;
   readonly entries: readonly TrailEntry[];

@@ -18,7 +18,6 @@ const plansByRealm: Readonly<Record<Realm, readonly AnyPlan[]>> = {
   consumer: ["free", "white_glove"],
 };
 
-/** Returns the realm of the account with this ID. */
 export const realmOfAccountId = (accountId: string): Realm => (accountId.startsWith("con_") ? "consumer" : "business");
 
 /** Returns the plan with this name, or null if accounts of this realm have no such plan. */

@@ -165,7 +165,7 @@ const buildCertificateFile = ({ publicView, isRedacted, opened, identity }: Evid
 
 const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   const { subject } = parts.opened;
-  if (subject === null) return []; // after an erasure, the salts that prove the fields no longer exist
+  if (subject === null) return []; // an erasure deletes the salts, so the commitments can no longer be checked
   const disclosures = listDisclosedFields(parts).map(([key, value]) => [deriveFieldSalt(subject.rootSalt, key), key, value]);
   return [
     ["subject/commitments.json", toJsonBytes(computeSubjectCommitments(subject.fields, subject.rootSalt))],

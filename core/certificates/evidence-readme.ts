@@ -21,7 +21,6 @@ const buildDownloadSteps = (verifier: VerifierRelease | null): string =>
     echo "${verifier.sha256}  svc-verify.mjs" | sha256sum -c
 `;
 
-/** Returns the text of README.txt for one certificate and issuer key. */
 export const buildReadme = ({
   certId,
   kid,

@@ -69,8 +69,8 @@ const buildEvidence = (
 });
 
 /**
- * Issues a certificate. Checks the account's status and plan, then the Origin, then the page URL (SPEC Certificate), and refuses for the
- * first check that fails.
+ * Issues a certificate. Checks the account's status and plan, then the Origin, then the page URL (SPEC Certificate). If several checks
+ * fail, the first of them determines the refusal.
  */
 export const issueCertificate = (input: {
   readonly business: IssuingBusiness;

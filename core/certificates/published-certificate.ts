@@ -37,7 +37,6 @@ export interface PublishedAnchor {
   readonly attested?: AttestedStatement | null;
 }
 
-/** The public part of a withdrawal. */
 export interface PublishedWithdrawal extends Omit<Withdrawal, "certId" | "recorded"> {
   /** When the business received the request, if the business recorded the withdrawal; otherwise null. */
   readonly receivedAt: Instant | null;

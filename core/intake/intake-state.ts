@@ -18,7 +18,7 @@ const awayMs = secondMs; // after this time, ask the journal again, so that subm
 // How long a shard's reported size is used. After that, the next submission is sent to the shard even if the shard was full, and the
 // response reports the current size.
 const sizeMs = minuteMs;
-const fillsMs = minuteMs; // an operator's closing of a shard can take this long to have an effect
+const fillsMs = minuteMs; // after an operator closes a shard, new certificates can still be issued in it for this long
 
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);
 

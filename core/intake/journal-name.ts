@@ -1,6 +1,6 @@
 // A journal stores certificates while the shard's database does not respond. A shard has 32 journals, one for each character of the ID
-// alphabet. A client uses the journal that has the last character of the client's ID. That character is also part of the IDs of the
-// client's certificates, so no lookup is needed to find a certificate's journal.
+// alphabet. A client uses the journal for the last character of the client's ID. That character is also part of the IDs of the client's
+// certificates, so no lookup is needed to find a certificate's journal.
 import { crockfordAlphabet, type CertId, type ClientId, type ShardId } from "../ids.ts";
 
 /** The name of a journal: a shard and one character, such as `00k`. */

@@ -118,8 +118,8 @@ const contactPattern = /\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontac
 const mentionsConsent = (text: string): boolean => agreementPattern.test(text) || contactPattern.test(text);
 
 /**
- * Returns the first checkbox whose label and name both suggest consent. If there is none, a suggesting label is enough, and if there is
- * none of those either, a suggesting name. Excludes recipient checkboxes.
+ * Returns a consent checkbox, or null. Prefers a checkbox whose label and name both suggest consent, then one whose label does, and then
+ * one whose name does. Excludes recipient checkboxes.
  */
 const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]): FormControl | null => {
   const boxes = form.controls.filter(

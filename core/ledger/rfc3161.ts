@@ -27,8 +27,8 @@ export interface TimestampPin extends KeyValidity {
 }
 
 /**
- * The maximum time from a statement to its timestamp. Not the statement itself is timestamped, but the next checkpoint, which is taken
- * every 15 minutes.
+ * The maximum time from a statement to its timestamp. The statement itself is not timestamped. The timestamp is on the next checkpoint,
+ * which is taken every 15 minutes.
  */
 const maxTimestampDelayMs = hourMs;
 

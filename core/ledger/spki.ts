@@ -53,7 +53,6 @@ export const isSignedBy = async (
   return subtle.verify({ name: algorithm.name, hash }, key, signature, new Uint8Array(signed.data));
 };
 
-/** Returns the P-256 public key with these coordinates. */
 export const encodeP256Spki = (x: Uint8Array, y: Uint8Array): Bytes =>
   encodeDer(
     derTags.sequence,

@@ -8,7 +8,7 @@ const tileHeight = 8; // 2^8 = 256, so each hash of the next level covers one fu
 const maxTileLevel = 63;
 
 /**
- * The location of a tile. `level` is 0 for the leaves and increases toward the root, or `entries` for the entries themselves. A full tile
+ * The location of a tile. `level` is `entries` for the entries themselves, 0 for the leaf hashes, and higher toward the root. A full tile
  * has a width of 256.
  */
 export interface TileLocation {
@@ -48,7 +48,7 @@ export const getTileWidth = (level: number | "entries", n: bigint, size: bigint)
   return width <= 0n ? 0 : width >= BigInt(tileWidth) ? tileWidth : Number(width);
 };
 
-/** Returns the first `width` hashes of a tile. The returned array may contain more. */
+/** Returns the first `width` hashes of a tile. If a wider version of the tile is stored, it must be cut to `width`. */
 export type TileReader = (level: number, n: bigint, width: number) => Uint8Array;
 
 const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);

@@ -37,7 +37,7 @@ export type MailSpan = string | { readonly strong: string };
 /** Text in which some parts are emphasized. */
 export type MailText = readonly MailSpan[];
 
-/** One row of the table in a `facts` line. Each of several values is on a separate line. */
+/** One row of the table in a `facts` line. If there are several values, each is on a separate line. */
 export interface MailFact {
   readonly label: string;
   readonly values: readonly string[];
@@ -53,7 +53,6 @@ export type MailLine =
   /** A button. The email also shows the button's URL, for readers who cannot click it. */
   | { readonly kind: "action"; readonly label: string; readonly link: string; readonly hint: string }
   | { readonly kind: "link"; readonly label: string; readonly link: string }
-  /** A heading with its paragraph. */
   | { readonly kind: "heading"; readonly heading: string; readonly text: MailText };
 
 export interface MailContent {

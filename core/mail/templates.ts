@@ -161,7 +161,6 @@ export interface MailData {
 
 export type MailTemplate = keyof MailData;
 
-/** A template with its data. */
 export type TemplatedMail = { readonly [T in MailTemplate]: { readonly template: T; readonly data: MailData[T] } }[MailTemplate];
 
 /** How long sending is retried. Codes are not sent after they expire. */

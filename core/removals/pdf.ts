@@ -77,7 +77,6 @@ const wrapLines = (text: string): readonly string[] => {
   return [...lines, line];
 };
 
-/** Returns the lines of each page. */
 const layOutPages = ({ title, paragraphs }: DocumentContent): readonly (readonly PlacedLine[])[] => {
   let page: PlacedLine[] = [];
   let y = pageLayout.height - pageLayout.margin;

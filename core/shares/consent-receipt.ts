@@ -7,7 +7,7 @@ import type { Share } from "./share.ts";
 
 export interface ShareReceiptInput {
   readonly share: Share;
-  /** The subject hash of this share, which stands for the person in the receipt. */
+  /** The subject hash of this share, which represents the person in the receipt. */
   readonly subjectHash: string;
   /** The business's country as an ISO 3166-1 alpha-2 code. */
   readonly country: string;

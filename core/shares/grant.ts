@@ -114,7 +114,6 @@ const getShareActor = (person: Person | null, clientId: ClientId): Actor => pers
 const toBusinessActor = (actor: Actor): Actor =>
   actor.kind === "consumer" || actor.kind === "agent" ? { kind: "subject", verifiedBy: "account" } : actor;
 
-/** The audit chains that record a share. */
 export interface ShareAuditChains {
   readonly business: AuditChain;
   /** The person's chain; null for a test person and for an erased account. */

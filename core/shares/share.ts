@@ -24,7 +24,7 @@ export interface Share {
   readonly scope: readonly ContactKey[];
   readonly disclosureHash: string;
   readonly createdAt: Instant;
-  /** The share is active until just before this time. */
+  /** From this time on, the share is no longer active. */
   readonly expiresAt: Instant;
   readonly durationDays: number;
   readonly revokedAt: Instant | null;

@@ -66,7 +66,6 @@ export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "se
   readonly secret: string;
 }
 
-/** The statuses by which a list of deliveries can be filtered. */
 export const deliveryFilters = ["retrying", "abandoned"] as const satisfies readonly DeliveryStatus[];
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 

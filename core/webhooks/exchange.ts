@@ -13,7 +13,6 @@ export const maxRecordedAttempts = { delivered: 1_000, failed: 2_000 } as const;
 /** How many of a delivery's newest attempts are shown. A delivery has at most five scheduled attempts, but replays can add others. */
 export const maxShownAttempts = 20;
 
-/** How many bytes of a response body are kept. */
 export const maxResponseBodyBytes = 4_096;
 const maxResponseHeaderBytes = 4_096;
 const maxResponseHeaders = 50;

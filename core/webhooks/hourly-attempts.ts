@@ -13,7 +13,6 @@ const chartHours = 48;
 
 export const toStartOfHour = (at: Instant): Instant => at - (at % hourMs);
 
-/** Returns the start of the first hour in the chart. */
 export const getChartStart = (now: Instant): Instant => toStartOfHour(now) - (chartHours - 1) * hourMs;
 
 /**

@@ -31,7 +31,7 @@ export const maxDeferrals = 20;
  */
 export const recoverySpacingMs = 110;
 /**
- * The maximum delay of a recovered delivery. Eleven deliveries take at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
+ * How late a recovered delivery can be sent. Eleven deliveries take at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
  * ten.
  */
 export const maxRecoveryLatenessMs = 100;

@@ -49,8 +49,8 @@ export const authorizeByToken = (attempt: {
 };
 
 /**
- * The lifetime of the link in a code email. The limit on codes applies per day, and so does this lifetime: if an attacker uses up a
- * person's limit, the links in earlier emails still work. The link's token has 256 random bits, so attempts need no limit.
+ * The lifetime of the link in a code email. It is one day, the period of the limit on codes: if an attacker uses up a person's limit, the
+ * links in earlier emails still work. The link's token has 256 random bits, so attempts need no limit.
  */
 export const linkLifetimeMs = dayMs;
 

@@ -90,9 +90,9 @@ export const sourceFromBusiness = (recorded: RecordedRequest, keyId: string): Wi
 });
 
 /**
- * Returns the time of a withdrawal: the time of the request or, if that is earlier than the issuance or an earlier withdrawal, the time of
- * that event, because verifiers refuse events that are not in order. The request can be older than these events if the withdrawal is
- * completed in the background, or because clocks differ.
+ * Returns the time of a withdrawal: the time of the request, or the time of the issuance or an earlier withdrawal if that is later.
+ * Verifiers refuse events that are not in order. The request can be older than these events if the withdrawal is completed in the
+ * background, or because clocks differ.
  */
 export const getWithdrawalTime = ({ issuedAt, latestEntityWithdrawalAt }: WithdrawableCertificate, requestedAt: Instant): Instant =>
   Math.max(requestedAt, issuedAt, latestEntityWithdrawalAt ?? 0);
