@@ -219,7 +219,7 @@ describe("DELETE /v1/me", () => {
   test("expires all overdue shares before it erases the person, even if one sweep cannot cover them all", async () => {
     const person = await signInPerson();
     const { share } = await grantShare(person, { duration_days: 1 });
-    const count = maxSweptInRequest + 600; // one sweep leaves 600 of them
+    const count = maxSweptInRequest + 600; // a single sweep would leave 600 of them
     const over = Date.now() - minuteMs;
     await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
     await person.post(`/v1/me/sever/${share.id}`, {}); // revokes the original share, the only active one
@@ -254,7 +254,7 @@ describe("DELETE /v1/me, required confirmation", () => {
   });
 });
 
-/** Returns a service that deletes the account right before its next batch that writes a record to the shard of `id`. */
+/** Returns a service that deletes the person's account right before the service's next write of a record to the shard of `id`. */
 const createOvertakenService = (id: string, person: SignedPerson) => {
   const { shards } = platform;
   const shard = shards.forId(id) as Database;

@@ -147,7 +147,7 @@ describe("GET /v1/business/portal/audit", () => {
   test("proves a read and its payload even after the database has deleted both", async () => {
     const { cert_id } = await issueCertificate();
     await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live);
-    await issueCertificate(); // the newest change is never deleted
+    await issueCertificate(); // adds a newer change, because the newest one is never deleted
     const isRead = ({ type, entity_id }: { readonly type: string; readonly entity_id: string }) =>
       type === "certificate.subject_read" && entity_id === cert_id;
     const recorded = (await readTrail(world.memberEmail)).entries.find(isRead);

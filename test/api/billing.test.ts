@@ -317,7 +317,7 @@ describe("POST /v1/webhooks/stripe", () => {
   test("Y3: links a customer to an account only by our checkout, and never to a second account", async () => {
     const before = await readAccount(free.id);
     const stranger = createCustomer(world.other.id, "business");
-    // The customer ID of these events is unknown, but their metadata and reference ID name our business.
+    // The customer ID of these events is unknown, but their metadata and reference ID identify our business.
     await sendAll(
       stranger.updated(1, "active", { metadata: { plan: "enterprise", client_reference_id: free.id, account: free.id } }),
       stranger.failed(2, { client_reference_id: free.id, metadata: { plan: "enterprise" } }),
@@ -507,7 +507,7 @@ describe("an unpaid account", () => {
     expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
   });
 
-  /** Runs `check` while the payments of two accounts are due, and the change of the account that became due first always fails. */
+  /** Runs `check` while payments of two accounts are due. Every attempt to change the account that became due first fails. */
   const whileOtherFails = async (check: (other: { readonly id: string }) => Promise<void>): Promise<void> => {
     const { other } = world;
     const beganAt = Date.now() - 120_000;

@@ -166,7 +166,6 @@ describe("C21: submissions that are refused for their Origin", () => {
   });
 });
 
-/** Wraps the database and counts the rows read. */
 const createRowCounter = (): { readonly db: D1Database; readonly read: () => number } => {
   let rows = 0;
   const db = new Proxy(env.DB, {

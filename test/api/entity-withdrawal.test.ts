@@ -273,7 +273,7 @@ test("a withdrawal is not earlier than a withdrawal for recipients that was comm
     return manageConsent(issued, { entities: ["Bright Homes Inc"] });
   };
   let other: Promise<TestResponse> | null = null;
-  // A withdrawal signs its receipt after it has read the certificate. Signing has no time limit.
+  // Runs the second withdrawal between the first one's reads and writes: a withdrawal signs its receipt after it has read the certificate.
   const sign = async (text: string) => {
     other ??= withdrawFromOne();
     expect((await other).status).toBe(200);

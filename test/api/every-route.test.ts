@@ -118,7 +118,6 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/sandbox\/trigger$/, () => ({ type: "share.created" })],
 ];
 const buildBodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? buildSubmission();
-/** Returns the query string for routes that require one. */
 const queryFor = ({ path }: Operation): string => {
   if (path !== "/v1/authorize") return "";
   const { client_id, origin, purpose, code_challenge } = buildDecision("A".repeat(43));
@@ -393,7 +392,7 @@ describe("every route", () => {
     }),
   ];
   const requested = new Map<Operation, Promise<readonly TestResponse[]>>();
-  /** Sends the requests once, because several tests check different parts of the same answers. */
+  /** Sends the requests once, because several tests check different parts of the same responses. */
   const getResponses = (operation: Operation): Promise<readonly TestResponse[]> => {
     const responses = requested.get(operation) ?? requestAnswers(operation);
     requested.set(operation, responses);

@@ -77,7 +77,6 @@ const exceptions: readonly { readonly route: RegExp; readonly rows: number; read
   { route: /^preparations/, rows: Number.POSITIVE_INFINITY, why: "the test's own statements" },
 ];
 
-/** Routes that this test does not call. */
 const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[] = [
   { route: / \/dev\//, why: "development only" },
   { route: /\*$/, why: "unknown paths, which read no database, and logs in Durable Objects, which have their own tests" },

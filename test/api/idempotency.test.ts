@@ -615,7 +615,6 @@ const callWithChanges = (changed: Partial<Platform>, sendable: Sendable, key: st
   const response = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
   return { response, ended: () => Promise.all(following) };
 };
-/** Creates a gate that blocks callers until it is opened. */
 const createGate = <T>() => {
   const [reaching, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<T>()];
   return { reached: reaching.resolve, arrived: reaching.promise, open: opening.resolve, opened: opening.promise };

@@ -100,7 +100,6 @@ const check = async (service: Call, subject: object): Promise<unknown[]> => {
   return [contactable, reason, basis.map(({ id }: { id: string }) => id)];
 };
 
-/** Requests a sign-in code from one service and submits it to another. */
 const signInAt = async (request: Call, submit: Call, email: string, realm: "consumer" | "business" = "consumer") => {
   const requested = await requestEmailCode(email, realm, request);
   const code = await readCode(email);
@@ -208,7 +207,7 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     expect(await listPeople(read)).toHaveLength(2);
     const { business_id: id } = signedUp.body.data.user;
     expect((await signInAt(read, write, invited, "business")).body.data.user.business_id).toBe(id);
-    // The member's session started before another business invited the member, but it must show the invitation.
+    // The invited person's session, which started before this second invitation, must show it.
     await clearCodes();
     const second = createEmailAddress();
     await signUp(second, { business_name: "Second Roofs LLC" }, read);
@@ -294,7 +293,7 @@ describe("encrypting the stored indexes", () => {
     await signUp(owner, {}, before);
     const cookie = getCookie(await submitEmailCode(owner, await readCode(owner), "business", {}, before));
     await post(before, "/v1/business/portal/members", { email: invited, role: "member" }, { cookie });
-    // Two withdrawals were interrupted before the rotation: one from all businesses, and one from a single business.
+    // Simulates two withdrawals that were interrupted before the rotation: one from all businesses, and one from a single business.
     const [waiting, rest] = [createEmailAddress(), createEmailAddress()];
     const interrupted = [await issue(before, { email: waiting }), await issue(before, { email: rest })];
     await env.DB.prepare(

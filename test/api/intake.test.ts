@@ -77,7 +77,7 @@ const createDyingIsolate = (): Call =>
  */
 const createLateIsolate = (): Call => {
   let database: D1Database = env.DB_01;
-  /** Prepares a statement again each time it runs, because the isolate may reuse it after the database has changed. */
+  /** Prepares the statement each time it runs, because `database` may have changed since the isolate created it. */
   const prepare = (text: string, params: readonly unknown[] = []) => {
     const build = () => database.prepare(text).bind(...params);
     return { build, bind: (...values: unknown[]) => prepare(text, values), all: () => build().all(), raw: () => build().raw() };
@@ -396,7 +396,7 @@ describe("a withdrawal while a certificate of the same person is still in the jo
 });
 
 describe("an entry of another person", () => {
-  /** Adds an entry that contains no address to the journal while `run` runs. */
+  /** While `run` runs, the journal also contains an entry that has no address. */
   const withEntry = async (entry: { readonly clientId: string; readonly refusals: number }, run: () => Promise<void>) => {
     await runInDurableObject(getJournal(), (_, { storage }) => {
       storage.sql.exec(

@@ -44,7 +44,6 @@ const requestIntegration = (change: object = {}, service = free, headers: Record
   service(at, buildJsonRequest({ ...validRequest, ...change }, headers));
 const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
 
-/** Sends the request to a service with some parts replaced. */
 const withParts = async (changed: Partial<Platform>, body: object = validRequest): Promise<TestResponse> => {
   const platform = await createPlatform({ ...env, LIMIT_INTEGRATE: "100000/3600" });
   const request = new Request(`http://svc.test${at}`, buildJsonRequest(body, cookie));

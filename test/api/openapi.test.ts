@@ -165,7 +165,7 @@ describe("OpenAPI document", () => {
 });
 
 /**
- * Creates a function for the base URL. The first call, when the app is built, returns a valid URL. Later calls, for the document, return an
+ * Returns a function for the base URL. Its first call, when the app is built, returns a valid URL. Later calls, for the document, return an
  * invalid one.
  */
 const createVanishingUrl = (): (() => string) => {
@@ -261,7 +261,6 @@ interface WebhookCall {
 
 const resolvePath = (at: string): string => (at.startsWith("/v1/") ? at : `/v1/webhooks${at}`);
 
-/** Sends a request as a member or the owner of acme. */
 const callAsMember = async (
   method: string,
   at: string,
@@ -391,7 +390,7 @@ const buildDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
 const buildInvitation = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
 const readOwnerId = async (): Promise<string> => (await callAsMember("GET", buildPortalPath(""), { owner: true })).body.data.user.id;
 
-/** Sends the request while 100 more rows of acme in the table put acme at or above its limit. */
+/** Sends the request while the table contains 100 additional rows of acme, so that acme is at or above its limit. */
 const callAtLimit = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
   const [nameColumn, nameValue] = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
   await env.DB.prepare(
@@ -1331,7 +1330,6 @@ const buildValidator = (schema: Json): z.ZodType => {
   return validator;
 };
 
-/** Reads the examples of a JSON request or response body. */
 const listExamples = ({ example, examples = {} }: Content): unknown[] => [
   ...(example === undefined ? [] : [example]),
   ...Object.values(examples).map(({ value }) => value),

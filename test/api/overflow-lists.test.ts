@@ -100,7 +100,7 @@ describe("the list of a business with certificates in two shards", () => {
   ])("queries each shard once for %s, and again only the shard whose certificates are on the page", async (search, wanted) => {
     for (const count of Object.values(calls)) count.calls = 0;
     await readPage(search);
-    expect({ "00": calls["00"].calls, "01": calls["01"].calls }).toEqual(wanted); // one call of shard 00 authenticates the API key
+    expect({ "00": calls["00"].calls, "01": calls["01"].calls }).toEqual(wanted); // one call to shard 00 authenticates the API key
   });
 });
 

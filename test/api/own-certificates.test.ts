@@ -183,7 +183,7 @@ describe("POST /v1/me/certificates/withdraw", () => {
     const repeated = await callWith(behind, "/v1/me/certificates/withdraw", request());
     expect(repeated.body.data).toMatchObject({ withdrawn: 0, pending: true });
     await settleShares({ ...platform, clock: () => now });
-    expect(await readStatus(issued.certId)).toBe("active"); // the first request could still be running
+    expect(await readStatus(issued.certId)).toBe("active"); // the relay leaves this work to the first request, which could still be running
     const stuck = await listStuckWork(openDatabase(env.DB), now + 11 * minuteMs);
     expect(stuck).toContainEqual({ kind: "withdrawals", count: 1, since: now });
     await settleShares({ ...platform, clock: () => now + 2 * minuteMs });

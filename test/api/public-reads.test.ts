@@ -60,7 +60,8 @@ describe("Q2: unknown API keys", () => {
     stopClock();
     const { reads, service } = countReads();
     const ip = "203.0.113.90";
-    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // the address uses a valid key before the wrong ones
+    // The IP address uses a valid key before the wrong ones.
+    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200);
     const before = reads.calls;
     expect(before).toBeGreaterThan(0);
     const statuses: number[] = [];

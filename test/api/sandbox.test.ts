@@ -326,7 +326,6 @@ describe("POST /v1/sandbox/clock", () => {
   });
 });
 
-/** Copies a test share in the database. */
 const copyTestShare = async (id: string, copies: number): Promise<void> => {
   const same = `business_id, business_name, client_id, environment, state, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at, stored_at,
     expires_at, next_due_at, fields_revision, fingerprint, subject_hash, signature, signature_kid, key_sealed, language`;

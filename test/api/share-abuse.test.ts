@@ -91,7 +91,7 @@ const formatCookieHeader = (cookies: Record<string, string>): string =>
     .join("; ");
 /** The headers of a browser that arrives from the business's page. */
 const fromPage = { referer: `${origin}/` };
-/** Creates a browser that keeps its cookies, for requests to the consent sheet. */
+/** Creates a browser that opens the consent sheet and keeps its cookies. */
 const createSheet = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
@@ -183,7 +183,7 @@ describe("an authorization code", () => {
     const pat = await signInPerson();
     const grant = await grantShare(pat);
     const foreign = ["https://other.example", `${origin}:8443`, "http://www.example.com", "https://example.com", "null"];
-    // No browser sends these. The URL parser would reduce each of them to the right origin.
+    // No browser sends these values. The URL parser would turn each of them into the right origin.
     foreign.push(
       `${origin}/`,
       `${origin}/quote`,
@@ -520,7 +520,7 @@ describe("the consent sheet", () => {
       expect([shown.status, shown.text.includes("Sell your details")]).toEqual([200, false]);
       expect((await sheet.post(decidePath(path), { token: extractToken(shown) }, headers)).status).toBe(403);
     }
-    // A token from `GET /v1/authorize` is no evidence that the request came from the business.
+    // A token from `GET /v1/authorize` does not prove that the request came from the business.
     const checked = await call(path.replace("/authorize", "/v1/authorize"));
     expect((await sheet.post(decidePath(path), { token: checked.body.data.authorize_token })).status).toBe(403);
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);

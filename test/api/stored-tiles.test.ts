@@ -18,7 +18,6 @@ const auditStub = env.AUDIT_LOG.getByName("00");
 
 type SendRequest = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** Creates the service with these bindings replaced. */
 const createApp = async (bindings: Partial<Env>): Promise<SendRequest> => {
   const app = buildApp(await createPlatform({ ...env, ...bindings }));
   return async (path, init) => app.fetch(new Request(`http://svc.test${path}`, init));
@@ -31,7 +30,6 @@ const askStoredTiles = await createApp({ LEDGER_LOG: unreachable, AUDIT_LOG: unr
 /** The service without R2. Only the objects can respond. */
 const askObjects = await createApp({ LOG_TILES: undefined } as never);
 
-/** Headers that differ from request to request. */
 const varyingHeaders: readonly string[] = ["x-request-id", "ratelimit-remaining", "ratelimit-reset"];
 
 const describeResponse = async (response: Response) => ({

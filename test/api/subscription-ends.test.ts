@@ -42,7 +42,6 @@ const remove = async ({ headers }: SignedPerson): Promise<void> => {
   expect((await call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, headers), method: "DELETE" })).status).toBe(200);
 };
 
-/** Creates a person with a paid subscription. */
 const createPayingPerson = async () => {
   const signed = await signInPerson({});
   const id = await readConsumerId(signed);

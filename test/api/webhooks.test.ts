@@ -884,7 +884,6 @@ describe("a delivery", () => {
       const { body, text } = await getDelivery(delivery);
       expect(text).not.toContain(email);
       expect(body.data.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
-      // The master key can no longer decrypt the stored exchange.
       const { vault } = await getPlatform(env);
       const sealed = record?.attempts[0]?.exchangeSealed as string;
       await expect(openExchange(vault, { deliveryId: delivery, businessId: world.acme.id }, sealed)).rejects.toThrow();

@@ -40,7 +40,6 @@ import {
 const atOnce = Number(env.AT_ONCE); // `npm run stress` sets 1,000
 const describeOutcome = (response: TestResponse): string => `${response.status} ${response.body?.error?.code ?? "ok"}`;
 const withoutRequestId = (response: TestResponse): string => response.text.replace(response.body.request_id, "");
-/** Issues a certificate of the other business for this email address. */
 const issueForOtherBusiness = async (email: string): Promise<{ readonly certId: string }> => {
   const body = { ...buildSubmission(world.other), page_url: "https://other.example/", fields: { email } };
   return { certId: (await submitConsent(body, { origin: "https://other.example" })).body.data.cert_id };

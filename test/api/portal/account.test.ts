@@ -145,7 +145,7 @@ interface PortalRoute {
   readonly hasBody: boolean;
   readonly changes: boolean;
   readonly needsOwner: boolean;
-  /** The outcome for a caller who may use the route, if the route takes no body. */
+  /** The outcome for an allowed caller, if the route takes no body. The IDs in its URL belong to no record. */
   readonly found: string;
 }
 
