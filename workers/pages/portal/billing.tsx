@@ -154,7 +154,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
           </Card>
           <PlansCard current={plan} />
         </div>
-        <MonthlyUsage months={months} />
+        {months.some(({ up, down }) => up + down > 0) && <MonthlyUsage months={months} />}
       </>
     ),
   });
