@@ -75,7 +75,7 @@ export const parseLine = (input: string, text: string | null, maxLength: number)
 export const parseName = (text: string, maxLength: number): Result<string, "invalid_request"> => {
   const name = parseLine("name", text, maxLength);
   if (!name.ok) return name;
-  return name.value === null ? refuse("invalid_request", "name: must contain a visible character.") : ok(name.value);
+  return name.value === null ? refuse("invalid_request", "name: must not be empty.") : ok(name.value);
 };
 
 /**

@@ -61,7 +61,7 @@ const textFields = {
 
 /** Returns what is wrong with a business name, or null if it is valid. */
 export const validateBusinessName = (name: string): string | null =>
-  name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
+  name === "" ? "must not be empty" : lineValidator(maxBusinessNameLength)(name);
 
 /**
  * Trims and validates the text properties in the change. A phone number that does not match `phonePattern` is accepted only if `toE164` can

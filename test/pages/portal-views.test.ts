@@ -77,7 +77,7 @@ test("creates one view when sent twice and removes it once", async () => {
 });
 
 test.each([
-  ["nothing visible", "   ", "Must contain a visible character."],
+  ["blank", "   ", "Must not be empty."],
   ["too long", "n".repeat(61), "Must be at most 60 characters."],
   ["of two lines", "one\ntwo", "Must"],
 ])("refuses a name that is %s next to its field, keeps the input, and changes no row", async (_what, name, why) => {

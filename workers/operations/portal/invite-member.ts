@@ -45,7 +45,7 @@ export const inviteMember = async (
   const operation = { route: "POST /v1/business/portal/members", key: idempotencyKey, input: { email: address, role } };
   const invited = await createOnce<Member, "invalid_request">(services, member, operation, async (createdAt) => {
     if (await hasMemberWithAddress(db, business.id, emailIndex))
-      return refuse("invalid_request", "email: must not belong to a member of this business. This person is already a member.");
+      return refuse("invalid_request", "email: already belongs to a member of this business.");
     const id = generateId("mem_", shardOfId(business.id), random);
     const email = trimTypedAddress(request.email);
     const expiresAt = createdAt + invitationLifeMs;

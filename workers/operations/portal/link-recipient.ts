@@ -41,7 +41,7 @@ export const linkRecipient = async (
   const { id } = member.business;
   const entity = parseLine("entity", request.entity, maxEntityLength);
   if (!entity.ok) return entity;
-  if (entity.value === null) return refuse("invalid_request", "entity: must contain a visible character.");
+  if (entity.value === null) return refuse("invalid_request", "entity: must not be empty.");
   const link = { entity: entity.value, recipientId: request.recipientId };
   if (link.recipientId === id) return refuse("invalid_request", "business_id: must be the ID of another business.");
   if ((await findBusinessNames(services.shards.forId(link.recipientId), link.recipientId)) === null) return refuse("not_found");

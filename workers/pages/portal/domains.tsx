@@ -268,7 +268,9 @@ const toTypedDomain = (text: string): string => (/^https?:\/\//i.test(text) && U
 const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {
   const domain = toTypedDomain((request.form.get("domain") ?? "").trim());
   const added = await addDomain(request.services, request.member, { domain, idempotencyKey: null });
-  return added.ok ? redirectTo(request, `${domainsPath}/${added.value.value.id}`, "added") : renderDomainList(request, toFormError(added));
+  if (added.ok) return redirectTo(request, `${domainsPath}/${added.value.value.id}`, "added");
+  const error = toFormError(added);
+  return renderDomainList(request, error.field === "domain" ? { ...error, text: domainMessages.invalid } : error);
 };
 
 const handleVerifyDomain = async (request: PortalFormRequest, id: string): Promise<Response> => {

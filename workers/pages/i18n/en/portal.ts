@@ -592,6 +592,7 @@ export const messages = {
     methods: { dns: "DNS record", well_known: "File", meta: "Meta tag" },
     add: "Add domain",
     hint: "For example, acme.example. You can also paste the URL of a page.",
+    invalid: "Enter a domain that you control, such as acme.example. IP addresses and public suffixes such as co.uk aren’t accepted.",
     addNext: "Next, you’ll publish a record to verify that you own the domain.",
     coversAll: "Covers {domain} and all its subdomains.",
     coversHost: "Covers {domain} and www.{domain}.",
