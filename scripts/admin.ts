@@ -138,7 +138,7 @@ Environment:
   ADMIN_TOKEN               The operator token. Default: the local token in .dev.vars.
   EXPORT_PASSPHRASE         Encrypts an export. At least 20 characters.`;
 
-/** A text cannot start with `--`, so that `export --dry-run` does not create a folder with this name. */
+/** A text cannot start with `--`, so that `export --dry-run` does not create a folder named `--dry-run`. */
 const fitsWord = (word: string | undefined, argument: string): boolean => {
   if (word === undefined) return false;
   if (word.startsWith("<target>=")) return /^[^=]+=[^=]+$/.test(argument);

@@ -160,7 +160,7 @@ const measureService = async (bench: Bench): Promise<void> => {
   const keys = await insertApiKeys(service.db, acme, 50);
   const floorKeys = hashKeys(await insertApiKeys(floor.db, acme, 50));
 
-  // The last 50 certificates are for detail reads. A detail read decrypts every page view, so these certificates have no page views.
+  // The last 50 certificates are for detail reads. They must have no page views, because a detail read decrypts every page view.
   const issued = await Promise.all(Array.from({ length: 100 }, (_, n) => issueCertificate(service.url, acme, 1_000_000 + n)));
   const [viewed, unviewed] = [issued.slice(0, 50), issued.slice(50)];
   const floorIds = await Promise.all(

@@ -114,7 +114,7 @@ const createTextAsset = (name: string, extension: "js" | "txt", text: string): P
   contents: Buffer.from(text),
 });
 
-/** The icon for programs that ignore a page's icon link: mark.svg at 32 by 32 pixels. Each host serves it at this path. */
+/** The icon for programs that ignore a page's icon link and request /favicon.ico: mark.svg at 32 by 32 pixels. */
 const readFavicon = (): PageAsset => ({
   name: "favicon.ico",
   address: "/favicon.ico",

@@ -17,8 +17,8 @@ const listConfigFaults = async (settings: object): Promise<readonly string[]> =>
 const getSettingName = (fault: string): string => /^[A-Z0-9_]+/.exec(fault)?.[0] ?? "";
 
 /**
- * Returns the faults of the given settings. Leaves out the faults of settings that are missing, or only of those in `omitted`, if it is
- * given. `assumed` replaces missing settings whose values are unknown, for other settings that are required together with them.
+ * Returns the faults of the settings in `settings`. Missing settings are not faults, because they can be set elsewhere. If `omitted` is
+ * given, only the settings that it lists may be missing. `assumed` contains placeholders for missing settings that other settings require.
  */
 export const listFaultsOfGiven = async (
   settings: object,

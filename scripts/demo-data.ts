@@ -41,7 +41,7 @@ const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): 
 };
 
 /**
- * Returns true if the databases already contain the data that would be written. The answer comes from a file, so a restart does not have to
+ * Returns true if the databases already contain the data that would be written. Reads this from a file, so that a restart does not have to
  * open the databases.
  */
 const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolean => {

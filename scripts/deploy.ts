@@ -165,7 +165,7 @@ const showPlanOffline = async (deployment: Deployment): Promise<void> => {
   await assertSettingsAreValid(deployment, {}, null);
   print(describePlan(deployment, listNeededResources(deployment), null, existsSync(getSecretsPath(folder, deployment))));
   await runStep("Build", () => buildAssets(deployment.vars.APP_URL as string));
-  const dryRunFolder = join(folder, "dry-run"); // the configuration in `folder` is that of the last deployment
+  const dryRunFolder = join(folder, "dry-run"); // a separate folder, because `folder` contains the configuration of the last deployment
   const configPath = writeWranglerConfig(dryRunFolder, deployment, new Map());
   await runStep("Bundle", () => runWrangler("deploy", "--dry-run", "--config", configPath, "--outdir", resolve(dryRunFolder, "bundle")));
   print("\nDry run: nothing was created or sent.");

@@ -20,7 +20,6 @@ export interface D1Statement {
 export interface DatabaseOptions extends SharedOptions {
   /** IDs of shards in addition to `00`; each gets its own database. */
   readonly extraShards?: readonly string[];
-  /** Seeds a migrated database. */
   readonly seed?: (db: D1Like, shard: string) => Promise<void>;
   /** The migrations of an earlier version, if not all of d1-migrations. */
   readonly migrations?: readonly string[];
@@ -68,8 +67,8 @@ const createSeedDatabase = (seedRuntime: Miniflare, binding: string): D1Like => 
 };
 
 /**
- * Thrown if the state folder was written with a migration that no longer exists, or contains incomplete demo data. The message completes
- * the sentence that starts with the name of the folder.
+ * Thrown if the state folder was written with a migration that no longer exists, or contains incomplete demo data. The message is the rest
+ * of a sentence that starts with the name of the folder.
  */
 export class UnusableStateError extends Error {}
 

@@ -62,7 +62,7 @@ export interface Runtime {
   readonly url: string;
   readonly database: (shard?: string) => Promise<D1Like>;
   readonly scheduled: (cron: string, at?: Date) => Promise<void>;
-  /** Chooses the versions that get the requests in turn. Only with `otherVersionDir`. The default is `["svc"]`. */
+  /** Chooses the versions. Requests go to them in turn. Only with `otherVersionDir`. The default is `["svc"]`. */
   readonly serve: (versions: readonly ServedVersion[]) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
@@ -78,7 +78,7 @@ const outboundScript = `export default {
     fetch(RECEIVERS.includes(request.url) ? new Request(DEMO_ORIGIN + new URL(request.url).pathname, request) : request),
 }`;
 
-/** A Worker in front of two versions of the service. It sends the requests to the versions that `Runtime.serve` chose. */
+/** A Worker in front of two versions of the service. It sends requests in turn to the versions that `Runtime.serve` chose. */
 const versionRouterScript = `let serving = ["svc"];
 let requests = 0;
 export default {

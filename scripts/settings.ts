@@ -91,7 +91,6 @@ export interface LocalSettings {
 const overridablePattern =
   /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SUPPORT_|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|OTLP_|TRACE_|MCP_MODERN)/;
 
-/** Builds the settings of a local service on these ports. */
 export const buildLocalSettings = ({
   port,
   demoPort,

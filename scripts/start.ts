@@ -109,7 +109,7 @@ const main = async (): Promise<void> => {
     process.exit(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.removeAllListeners(signal); // the runtime's own listeners would end this process at once, with a failing status
+    process.removeAllListeners(signal); // the runtime's own listeners would end this process immediately, with a failing status
     process.on(signal, () => void stop());
   }
 };

@@ -7,11 +7,11 @@ import { StartRefusal } from "./settings.ts";
 
 const busyCode = 5; // SQLITE_BUSY
 
-const heldLocks: DatabaseSync[] = []; // closing a database, for example when it is garbage-collected, would release its lock
+const heldLocks: DatabaseSync[] = []; // keeps the databases open, because a garbage-collected database is closed, which releases its lock
 
 /**
- * Reserves the state folder for this process. The system ends the reservation together with the process, even if it is killed. Throws a
- * StartRefusal if another process has reserved the folder.
+ * Reserves the state folder for this process. The operating system releases the folder when the process ends, even if it is killed. Throws
+ * a StartRefusal if another process has reserved the folder.
  */
 export const reserveStateFolder = (stateDir: string): void => {
   mkdirSync(dirname(stateDir), { recursive: true });

@@ -32,7 +32,6 @@ export const listDatabases = (worker: WorkerConfiguration, extraShards: readonly
   return new Map([...boundShards, ...extraShards].map((shard) => [shard, shard === "00" ? bound.DB : getLocalDatabaseId(shard)]));
 };
 
-/** Returns the bindings of these databases. */
 export const toDatabaseBindings = (databases: ReadonlyMap<string, unknown>): object =>
   Object.fromEntries([...databases].map(([shard, database]) => [getBindingName(shard), database]));
 

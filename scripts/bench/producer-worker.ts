@@ -13,7 +13,6 @@ interface ProducerEnv {
   readonly EVENT_SEQUENCE: { readonly getByName: (name: string) => EventSequenceStub };
 }
 
-/** The request body: one JSON object. */
 interface ProducerRequest {
   readonly business: string;
   readonly commit?: number;

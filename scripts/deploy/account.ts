@@ -14,7 +14,7 @@ interface AccountName {
   readonly name: string;
 }
 
-const hiddenMembershipsCodes = [9_106, 10_000]; // an API token may be unable to read memberships
+const hiddenMembershipsCodes = [9_106, 10_000]; // returned if an API token may not read memberships
 
 /** Returns the accounts that the user is a member of, as wrangler does. If the memberships cannot be read, returns all accounts. */
 const filterOwnAccounts = async (cloudflare: CloudflareClient, accounts: readonly AccountName[]): Promise<readonly AccountName[]> => {
@@ -48,7 +48,8 @@ export const getAccount = async (): Promise<Account> => {
   return { id: account.id, name: account.name, cloudflare };
 };
 
-// Cloudflare's error codes for a bucket and a Worker that do not exist. The status 404 is not enough, because a wrong base URL also returns it.
+// Cloudflare's error codes for a bucket and a Worker that do not exist. The status 404 is not enough, because a wrong base URL also returns
+// it.
 const missingCodes = [10_006, 10_007, 10_090];
 
 /** Returns null if the API responds that the bucket or Worker does not exist. */

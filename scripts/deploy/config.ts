@@ -76,7 +76,7 @@ const workerPattern = /^[a-z0-9](?:[a-z0-9-]{0,40}[a-z0-9])?$/;
 const findFaults = (name: string, options: DeploymentOptions, deployment: Deployment, isPlaceholderAllowed: boolean): string[] => {
   const at = `svc.config.ts, ${name}`;
   const hosts = Object.entries(deployment.hosts);
-  // The hosts and most settings derive from the domain. If the domain is a placeholder, the error therefore names only the domain.
+  // The hosts and most settings derive from the domain. If the domain is a placeholder, they are too, so report only the domain.
   const isDomainPlaceholder = placeholderPattern.test(deployment.domain);
   const derived = isDomainPlaceholder ? [] : [...hosts, ...Object.entries(deployment.vars)];
   const placeholders = [["domain", deployment.domain], ...derived]

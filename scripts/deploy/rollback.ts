@@ -14,7 +14,8 @@ const changedSecretsCode = 10_220;
 
 /**
  * Returns the ID of the version that last served all requests before the active one. The same version can occur in several deployments in a
- * row. Throws a DeploymentError if there is none, or if several versions are active, because each of them may be the one to return to.
+ * row. Throws a DeploymentError if there is no such version. Also throws if several versions are active, because the operator must choose
+ * one.
  */
 export const findPreviousVersion = (worker: string, deployments: readonly ListedDeployment[]): string => {
   const [newest, ...earlier] = deployments.toSorted((a, b) => b.created_on.localeCompare(a.created_on));

@@ -64,23 +64,23 @@ const metricsDatasetOf = ({ worker }: Deployment): string => worker.replaceAll("
 
 /** Builds the Worker's settings: those of wrangler.toml, overridden by those of the deployment. */
 const buildVars = (base: WranglerConfig, deployment: Deployment): Readonly<Record<string, string>> => {
-  // Leave these out, because a name cannot be both a secret and a setting.
+  // These are uploaded as secrets, and a name cannot be both a secret and a setting.
   const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings];
   const defaults = Object.fromEntries(Object.entries(base.vars).filter(([name]) => !uploadedWithKeys.includes(name)));
   return { ...defaults, ...(deployment.hasMetrics && { METRICS_DATASET: metricsDatasetOf(deployment) }), ...deployment.vars };
 };
 
 /**
- * Returns the faults that the Worker would find in the deployment's settings and `secrets`. With any fault, it would return 503 on every
- * route. `otherSecrets` are the names of the Worker's secrets that are not on this machine. If it is null, they are unknown, so no missing
- * setting is a fault.
+ * Returns the faults that the Worker would find in the deployment's settings and `secrets`. With any fault, the Worker would return 503 on
+ * every route. `otherSecrets` are the names of the Worker's secrets that are not on this machine. If it is null, they are unknown, so no
+ * missing setting is a fault.
  */
 export const listDeploymentFaults = (
   deployment: Deployment,
   secrets: Secrets,
   otherSecrets: readonly string[] | null,
 ): Promise<readonly string[]> => {
-  const settings = { EMAIL: {}, ...buildVars(readBaseConfig(), deployment), ...secrets }; // EMAIL is a binding
+  const settings = { EMAIL: {}, ...buildVars(readBaseConfig(), deployment), ...secrets }; // a stand-in for the binding EMAIL
   const deployed = providerSecrets.filter((name) => otherSecrets?.includes(name));
   return listFaultsOfGiven(settings, otherSecrets, Object.fromEntries(deployed.map((name) => [name, "deployed"])));
 };

@@ -59,7 +59,7 @@ export const checkMachine = async (): Promise<readonly Finding[]> => {
     passed(`Node.js ${process.version}, as pinned in package.json.`),
     checkDisk(),
     checkDevVars(devVarsPath),
-    ...settings.filter(({ text }) => !ports.some((port) => port.text === text)), // both checks report an invalid port
+    ...settings.filter(({ text }) => !ports.some((port) => port.text === text)), // an invalid port is already reported in `ports`
     ...ports,
   ];
 };

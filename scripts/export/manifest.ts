@@ -41,7 +41,6 @@ interface ProtectedKey {
 export interface Manifest {
   readonly format: typeof exportFormat;
   readonly created_at: string;
-  /** Version of the service that wrote the export. */
   readonly service_version: string;
   /** The value of `computeStateSignature`. An interrupted export continues only if the state still has this value. */
   readonly state_signature: string;

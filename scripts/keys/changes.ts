@@ -11,8 +11,9 @@ import type { Secrets } from "../deploy/secrets.ts";
 const oldKeySignsMs = 10 * minuteMs;
 
 /**
- * A withdrawal that covers many certificates is completed in the background. The receipts that are signed after the rotation contain the
- * time of the request, so the new key must already be valid then. The work takes minutes, or until a shard that does not respond is back.
+ * A withdrawal that covers many certificates is completed in the background. Receipts that are signed after the rotation can contain the
+ * time of a request before it, so the new key must be valid from an earlier time. The work takes minutes, or until a shard that does not
+ * respond is back.
  */
 const oldestReceiptMs = 7 * dayMs;
 

@@ -106,7 +106,7 @@ export const rotateWebhooks = async (options: WebhookRotationOptions): Promise<b
     state = { ...state, isComplete: step.next === null && state.outdated === 0 };
     saveState(statePath, state);
   } while (state.cursor !== null);
-  // An earlier run may have replaced the secret without getting the response.
+  // Also thrown if an earlier run replaced the secret but did not get the response.
   if (webhookId !== null && state.replaced + state.outdated === 0)
     throw new Error(`No secret was replaced: no endpoint has the ID ${webhookId}, or its secret is from ${state.before} or later.`);
   report(`  ${state.replaced} secrets were replaced.`);

@@ -38,13 +38,13 @@ export const createProcessStoredCall =
     callService(api, getAdminToken(), kind, { check: isCheck, cursor }) as Promise<StoredStepResult>;
 
 /**
- * Returns a clock that shows the service's time. The validity of keys must be in this time, because certificates and receipts contain times
- * of the service's clock. `api` is the root URL of the API. If the service does not respond, the clock shows this machine's time, because
- * it must be possible to replace a leaked key then.
+ * Returns a clock that shows the service's time. The validity of keys must be expressed in this time, because certificates and receipts
+ * contain times of the service's clock. If the service does not respond, the clock shows this machine's time, because a leaked key must be
+ * replaceable even then. `api` is the root URL of the API.
  */
 export const createServiceClock = async (api: string, print: (line: string) => void): Promise<() => number> => {
   const response = await fetch(`${api}/health`, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => null);
-  // A service that cannot respond has no JSON, but the platform still adds the Date header.
+  // If the service fails, its response is not JSON, but the platform still adds the Date header.
   const { data } = ((await response?.json().catch(() => null)) ?? {}) as { readonly data?: { readonly time: string } };
   const time = Date.parse(data?.time ?? response?.headers.get("date") ?? "");
   if (Number.isNaN(time)) {

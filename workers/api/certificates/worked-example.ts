@@ -1,5 +1,5 @@
-// The certificate that the OpenAPI document uses in its examples. The production code issues and maps it, so readers can recompute its hashes
-// and check its signature.
+// The certificate that the OpenAPI document uses in its examples. The production code issues and maps it, so readers can recompute its
+// hashes and check its signature.
 import { toBase64Url } from "../../../core/bytes.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { buildEvidenceBundle } from "../../../core/certificates/evidence-bundle.ts";

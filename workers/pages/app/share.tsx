@@ -414,8 +414,8 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
 };
 
 /**
- * Renews only if the button was clicked. The Enter key sends `check` (enter-button.tsx), and the form is then shown again. Shares only fields
- * that the form showed, even if others have been filled in since.
+ * Renews only if the button was clicked. The Enter key sends `check` (enter-button.tsx), and the form is then shown again. Shares only
+ * fields that the form showed, even if others have been filled in since.
  */
 const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
   const { c, services, person, form } = request;

@@ -458,8 +458,8 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
 };
 
 /**
- * Returns whether the business has this certificate in this environment. The check is needed because the operations find certificates of both
- * environments.
+ * Returns whether the business has this certificate in this environment. The check is needed because the operations find certificates of
+ * both environments.
  */
 const hasCertificate = async ({ services, member, environment }: PortalRequest, id: CertId): Promise<boolean> => {
   const found = await getBusinessCertificate(services, member, id);

@@ -536,8 +536,8 @@ const handleRevealSecret = async (request: PortalFormRequest, { id }: Endpoint):
 };
 
 const handleRotateSecret = async (request: PortalFormRequest, { id, secretHint }: Endpoint): Promise<Response> => {
-  // If the form is submitted twice, rotate only once. A second rotation would disable the secret that receivers still use. The event sequence
-  // compares the hint again, because two submissions can arrive at the same time.
+  // If the form is submitted twice, rotate only once. A second rotation would disable the secret that receivers still use. The event
+  // sequence compares the hint again, because two submissions can arrive at the same time.
   const replacedHint = request.form.get("hint") ?? "";
   if (secretHint !== replacedHint) return renderEndpointSecret(request, id, null);
   const rotated = await rotateWebhookSecret(request.services, request.member, id, { replacedHint });
