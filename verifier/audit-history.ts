@@ -39,7 +39,7 @@ const selectWorst = (findings: readonly Finding[]): Finding =>
   findings.find(({ outcome }) => outcome === "incomplete") ??
   (findings[0] as Finding);
 
-/** Payloads contain ISO times. Older payloads contain milliseconds. */
+/** In payloads, times are ISO text. In older payloads, they are milliseconds. */
 const parseInstant = (value: unknown): number | null => (typeof value === "number" ? value : isIsoTime(value) ? Date.parse(value) : null);
 
 /**

@@ -26,6 +26,6 @@ export const canVerifyEd25519 = async (crypto: NoteCrypto): Promise<boolean> => 
     const refuses = !(await crypto.verifyEd25519(knownPublicKey, new Uint8Array(1), knownSignature));
     return accepts && refuses;
   } catch {
-    return false; // WebCrypto is missing
+    return false; // WebCrypto may be missing
   }
 };

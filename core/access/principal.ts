@@ -19,7 +19,7 @@ export interface Principal {
   readonly kind: "api_key";
   readonly keyId: string;
   readonly keyHash: string;
-  /** A test key sees only sandbox records; a live key sees only live ones. */
+  /** A test key gives access only to sandbox records, and a live key only to live records. */
   readonly environment: Environment;
   readonly business: BusinessPrincipal;
 }

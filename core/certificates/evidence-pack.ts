@@ -42,8 +42,8 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 const ipHashBytes = 16;
 
 /**
- * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The key of the hash is derived from the
- * certificate's root salt. Without a key, anyone could find the address by hashing all IPv4 addresses, which takes seconds.
+ * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The certificate's root salt is the key of the
+ * hash. Without a key, anyone could find the address by hashing all IPv4 addresses, which takes seconds.
  */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null

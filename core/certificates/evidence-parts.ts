@@ -31,7 +31,7 @@ export interface PackedEntityWithdrawal {
 }
 
 /**
- * The maximum number of withdrawals for which a pack contains the receipt and proof, which take about 15 KiB each. Audit entries prove
+ * The maximum number of withdrawals for which a pack contains the receipt and its proof. Each proof takes about 15 KiB. Audit entries prove
  * later withdrawals.
  */
 export const maxPackedEntityWithdrawals = 100;

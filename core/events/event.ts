@@ -23,7 +23,7 @@ export const optInEventTypes = ["certificate.issued", "certificate.entities_with
 
 export type EventType = (typeof standardEventTypes)[number] | (typeof optInEventTypes)[number];
 
-/** An event before the event sequence of its business assigns its number. */
+/** An event that has no number yet. The event sequence of its business will assign one. */
 export interface UnsequencedEvent {
   /** A UUID v4 that is generated with the change that the event reports. Receivers use it to detect duplicates. */
   readonly id: string;

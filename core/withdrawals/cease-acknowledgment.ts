@@ -56,9 +56,6 @@ export const acknowledgeEntityCease = ({
     },
   });
 
-/**
- * Returns true if the deadline has passed without an acknowledgment. `ceaseBy` is null if there is no deadline yet, because nothing was
- * withdrawn.
- */
+/** Returns true if the deadline has passed without an acknowledgment. `ceaseBy` is null if there is no deadline. */
 export const isOverdue = (ceaseBy: Instant | null, acknowledgedAt: Instant | null, now: Instant): boolean =>
   ceaseBy !== null && acknowledgedAt === null && now > ceaseBy;
