@@ -186,7 +186,8 @@ export const createRekorAdapter = (
       const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
       let newestTree = lastSeen;
-      // Verify the entries one at a time, each against the largest tree so far. Otherwise, two forks within one batch would go unnoticed.
+      // Verify the entries one at a time, each against the largest tree so far. Otherwise, a fork between two trees of the same batch would
+      // go unnoticed.
       for (const [at, submission] of batch.entries()) {
         const entry = entries[at] as LoggedEntry | LedgerFailure;
         const outcome = entry.ok ? await verifyEntry(submission, entry, newestTree, signal) : entry;

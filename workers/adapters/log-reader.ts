@@ -137,7 +137,8 @@ export const checkHistory = async (
 };
 
 /**
- * Creates the read methods that all ledger adapters share. The two parameters hide the differences between logs in paths and signatures.
+ * Creates the read methods that all ledger adapters share. The two parameters contain everything that differs between ledgers, such as
+ * paths and signatures.
  */
 export const createLogReader = (
   readPath: ReadPath,

@@ -101,7 +101,7 @@ export const createTraceExporter = (
   };
 
   return async (spans) => {
-    // Even if these spans are lost, continue with the waiting ones. Otherwise, those could wait until a later call.
+    // Do not return if these spans are lost, because spans from earlier calls may still be waiting to be sent.
     if (waiting.length + spans.length > maxWaitingSpans) lose(spans.length, "collector too slow");
     else waiting.push(...spans);
     if (clock() < busyUntil) return; // the invocation that is sending now will also send these spans

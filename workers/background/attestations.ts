@@ -9,7 +9,7 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { requestAttestation } from "./request-attestation.ts";
 
-const maxPerRun = 8; // enough for a few attestors with one row per log; the run in the next minute requests the rest
+const maxPerRun = 8; // enough for a few attestors and logs; the next run, a minute later, requests the rest
 
 const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, now: Instant): AttestationUpdate => {
   if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };

@@ -11,7 +11,7 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-// A healthy sequence reads 500 events in a few milliseconds. After this time, continue with the next sequence.
+// A healthy sequence reads 500 events in a few milliseconds. After this time, the sweep continues with the next sequence.
 const drainTimeoutMs = 5 * secondMs;
 
 /** Returns false if the sequence did not read its events in time. */

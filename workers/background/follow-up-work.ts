@@ -13,8 +13,8 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Work that has not started this many delays after it was due is lost: the platform has ended the request that scheduled it. It is then
-// scheduled again.
+// A multiple of the delay. If the work has still not started this long after it was due, the platform has ended the request that scheduled
+// it, and the next call schedules the work again.
 const lostAfterFactor = 10;
 
 /**

@@ -1,4 +1,4 @@
-// Processes due rows one at a time, so that rows that fail in every run do not block the others.
+// Processes due rows. A row that fails in every run must not block the others.
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 

@@ -1,4 +1,4 @@
-// Suspends businesses whose payment has been past due for 14 days. After the same time, moves consumers to the free plan.
+// When a payment has been past due for 14 days, suspends the business, or moves the consumer to the free plan.
 import { gracePeriodMs, markSuspended } from "../../core/billing/billing-status.ts";
 import type { Instant } from "../../core/time.ts";
 import {

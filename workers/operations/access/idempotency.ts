@@ -93,7 +93,7 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
 export type ClaimedRequest = ReturnType<typeof createClaimedRequest>;
 
 export type ClaimResult =
-  /** An earlier request with this key has a response. */
+  /** The key already has a saved response. */
   | { readonly kind: "saved"; readonly response: IdempotentResponse }
   | { readonly kind: "claimed"; readonly request: ClaimedRequest }
   /** The first request with this key is still in progress. */
@@ -121,5 +121,5 @@ export const claimIdempotentRequest = async (
   return ok({ kind: "claimed", request: createClaimedRequest(services, db, claim, request.consumerId) });
 };
 
-/** Returns a keyed hash of an unauthenticated caller's IP address. */
+/** Returns the `caller` for requests without credentials: a keyed hash of the IP address. */
 export const hashCallerAddress = (services: Stores, address: string): Promise<string> => services.vault.sentHash("caller", address);

@@ -39,7 +39,10 @@ export interface SecretStep {
   readonly replaced: number;
   /** The number of secrets that this step read and did not replace, although they were created before `before`. */
   readonly outdated: number;
-  /** When deliveries to this step's endpoints will be signed only with current secrets; null if they already are. */
+  /**
+   * Until this time, deliveries to some of this step's endpoints are also signed with an earlier secret. Null if there are no such
+   * endpoints.
+   */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;

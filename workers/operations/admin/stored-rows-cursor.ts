@@ -1,5 +1,5 @@
-// The progress of an admin operation that processes all stored rows over many calls. In each shard, `step` names the table or group of rows
-// to process. All steps of one shard are finished before the next shard is started.
+// The progress of an admin operation that processes all stored rows over many calls. `step` is the table or group of rows that is being
+// processed. All steps of one shard are finished before the next shard is started.
 import type { Database } from "../../../storage/database.ts";
 import type { RowPosition } from "../../../storage/rewrap-values.ts";
 

@@ -19,7 +19,6 @@ export type SignedRegistration = readonly [
 const toMacPurpose = (payload: string): string => `oauth client\n${payload}`;
 const toSecretPurpose = (id: string): string => `oauth secret\n${id}`;
 
-/** Computes the MAC that authenticates a client ID's payload. */
 export const computeRegistrationMac = ({ vault }: Stores, payload: string): Promise<string> => vault.linkToken(toMacPurpose(payload));
 
 /** Derives a registered client's secret from its ID and a secret key. */

@@ -34,7 +34,7 @@ interface Conflicts {
   idTakenIn: ShardId | null;
 }
 
-// In a shard other than the account's, a foreign key constraint fails if the shard has no copy of the account yet.
+// A foreign key violation means that the certificate's shard has no copy of the account yet.
 const isAccountConflict = (error: unknown): boolean => isOutdatedRevision(error) || isForeignKeyViolation(error);
 
 /**
@@ -107,7 +107,7 @@ const captureWithCurrentAccount = async (
   const client = loaded !== null && conflicts.isAccountOutdated ? await waitForIssuer(services, loaded, request.originHeader) : loaded;
   if (client === null) return refuse("client_not_found");
   if (!canActForClient(request.caller, client.known.account)) return refuse("forbidden");
-  // The issuing shard must respond. Otherwise, a repeated submission could get a second certificate.
+  // If the issuing shard does not respond, the search must throw. Skipping it could give a repeated submission a second certificate.
   const repeated =
     repeatedInTriedShard ??
     (hashes && client.shard !== triedShard ? await findRepeated(services, client.shard, clientId, hashes) : null) ??

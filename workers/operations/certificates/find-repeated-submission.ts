@@ -41,8 +41,8 @@ const hashSubmission = (
 
 /**
  * Hashes the request's idempotency key and the content that a retry must repeat. Returns null if the request has no key. Without an API
- * key, idempotency keys belong to the client and the Origin. Client IDs are public, so another site must not be able to use the keys of the
- * client's site.
+ * key, idempotency keys are scoped to the client and the Origin header. Client IDs are public, so another site must not be able to use the
+ * keys of the client's site.
  */
 export const hashIdempotencyKey = (
   { idempotencyKey, caller, originHeader, submission }: CaptureRequest,

@@ -38,7 +38,7 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
   }
   const { fields, revision } = stored;
   const found = await listOutdatedShares(shareDb, consumerId, { keys: changed, revision, now });
-  const outdated = found.slice(0, services.config.limits.SHARE_UPDATES.count); // the limit would never allow a larger batch
+  const outdated = found.slice(0, services.config.limits.SHARE_UPDATES.count); // a batch larger than the limit would never be allowed
   const limit = outdated.length === 0 ? null : await services.takeExactly("SHARE_UPDATES", consumerId, outdated.length);
   if (limit?.isAllowed === false) {
     await continueFieldFanout(personDb, fanOut, now + limit.resetMs).run();

@@ -1,4 +1,4 @@
-// Loads the data for the removals page: the person's removals, and their plan, which determines whether they can request more of them.
+// Loads the data for the removals page: the person's removals, and their plan, which determines whether they can request more removals.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { Removal } from "../../../core/removals/removal.ts";

@@ -10,9 +10,9 @@ export type IntakeTarget = "database" | "journal";
 const countTimeoutMs = 300;
 
 /**
- * Uses what this isolate knows about the database and the journal. If it knows nothing recent, asks the journal whether submissions are
- * waiting, and chooses the journal if there are any. This way, a repeated submission finds the first one even if another isolate journaled
- * it. Never rejects.
+ * Chooses the target based on what this isolate knows about the database and the journal. If it knows nothing recent, asks the journal
+ * whether submissions are waiting, and chooses the journal if there are any. This way, a repeated submission finds the first one even if
+ * another isolate journaled it. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {
   const view = services.intakeState.getView(journal, services.clock());

@@ -1,4 +1,4 @@
-// Changes or removes a member or an invitation. Only the request that makes the change writes an audit entry.
+// Changes or removes a member or an invitation. If several requests make the same change, only one of them writes an audit entry.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";

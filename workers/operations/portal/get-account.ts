@@ -5,6 +5,5 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Reads the account of the member's business. */
 export const getAccount = (services: Stores, member: MemberSession): Lookup<BusinessAccount> =>
   findBusinessAccount(getBusinessDatabase(services, member), member.business.id).map((account) => account as BusinessAccount);

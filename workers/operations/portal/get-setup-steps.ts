@@ -15,7 +15,6 @@ import { listDomains } from "./list-domains.ts";
 /** The number of withdrawn test certificates to read. The setup step is complete if one of these withdrawals is acknowledged. */
 const maxWithdrawnTests = 25;
 
-/** Reads the account, domains, clients, endpoints, newest live and test certificates, and withdrawn test certificates. */
 export const getSetupSteps = async (services: PortalDependencies, member: MemberSession) => {
   const { business } = member;
   const lookUpNewest = (db: Database) =>

@@ -8,7 +8,6 @@ import { queryShardsOf } from "../query-issuing-shards.ts";
 
 const maxShownDeadlines = 200;
 
-/** Lists open deadlines in one shard. */
 export const lookUpDeadlines = (db: Database, { business }: MemberSession, environment: Environment) =>
   listOpenDeadlines(db, { businessId: business.id, environment }, maxShownDeadlines);
 

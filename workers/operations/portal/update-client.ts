@@ -59,9 +59,9 @@ const listChanges = (before: Client, after: Client): readonly AuditedAction[] =>
 };
 
 /**
- * Updates the client. The new return URLs replace all earlier ones. If a share request's return URL exactly matches one of them, this
- * proves that the business sent the request. Writes nothing if nothing changes. Returns `not_found` unless the client belongs to the
- * business, and `invalid_request` for more than 20 URLs, an invalid URL, or a URL that is not on a verified domain.
+ * Updates the client. The new return URLs replace all earlier ones. A share request whose return URL exactly matches one of them counts as
+ * sent by the business. Writes nothing if nothing changes. Returns `not_found` unless the client belongs to the business, and
+ * `invalid_request` for more than 20 URLs, an invalid URL, or a URL that is not on a verified domain.
  */
 export const updateClient = async (
   services: WriteDependencies,

@@ -22,7 +22,7 @@ import { renewAsTestPerson } from "./renew-as-test-person.ts";
 import { shareAsTestPerson } from "./share-as-test-person.ts";
 import { decideTestUpdate, updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
 
-/** Excludes certificate events. Only a submitted form issues a certificate, and only a withdrawal revokes it. */
+/** Excludes certificate events, because only a submitted form can issue a certificate, and only a withdrawal can revoke it. */
 export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
 export const triggerableEventTypes = standardEventTypes.filter((type): type is TriggerableEventType => type !== "certificate.revoked");
 
@@ -152,7 +152,7 @@ export const triggerEvent = async (
   const { business } = tester;
   const db = services.shards.forId(business.id);
   if (request.shareId === null && shareDurationDays[request.type] !== undefined) {
-    // Checked before the new share is created, for the same reason. The warning or end of the new share is due a day later.
+    // Also checked before the new share is created. Its expiry warning or its end is due after one day.
     const { offsetMs } = await getSandboxClock(db, business.id);
     const decided = decideClockMove(offsetMs, { advanceSeconds: dayMs / secondMs }, services.clock());
     if (!decided.ok) return decided;
