@@ -59,8 +59,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens only those `details` elements that contain a kind of element that is neither in `known` nor in an earlier one. Returns the new
-   * kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
+   * Opens each `details` element that contains a new kind of element: one that is neither in `known` nor in a `details` element opened
+   * before. Returns the new kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {
@@ -193,7 +193,7 @@ describe("the API reference", () => {
   const known = [
     /^\/v1\/business\/portal\/members\/me last_owner$/,
     /^\/v1\/business\/portal\/integrate page_unreachable$/,
-    /^\/v1\/business\/portal\/domains domain_taken$/, // the demo business has verified the domain of the example
+    /^\/v1\/business\/portal\/domains domain_taken$/, // the demo business has already verified the example's domain
     /^\/v1\/business\/portal\/recipients not_found$/, // the example's business does not exist here
     /^\/v1\/webhooks\/stripe invalid_request$/, // the request has no signature from the payment provider
     /^\/v1\/share\/redeem code_invalid$/,

@@ -79,7 +79,6 @@ const findCode = async (address: string): Promise<string> => {
 
 const findTextbox = (page: Page, name: string): ReturnType<Page["locator"]> => page.getByRole("textbox", { name, exact: true });
 
-/** Navigates with the menu. */
 const navigateTo = async (page: Page, name: string): Promise<void> => {
   await page
     .getByRole("navigation", { name: "Portal pages" })

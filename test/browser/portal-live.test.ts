@@ -52,7 +52,7 @@ const pollMs = 5_100;
 describe("the setup steps", () => {
   test("show a finished step within seconds, without a reload", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
-    await page.clock.install(); // the page checks every five seconds
+    await page.clock.install(); // the page polls every five seconds
     await signUp(page, "owner@live-steps.example");
     await page.goto(`${service.origin}/portal`);
     await markDocument(page);

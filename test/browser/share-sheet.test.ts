@@ -462,7 +462,7 @@ describe("sharing with the demo business", () => {
     await page.goto(address);
     const sheet = await openSheet(page);
     await sheet.waitForSelector(share);
-    await sheet.waitForLoadState("load"); // by then the sheet has sent svc:ready to the page
+    await sheet.waitForLoadState("load"); // the sheet has now sent svc:ready to the page
     const forgedMessage = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
     const send = (from: Page, data: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), data);
     for (const forged of [
@@ -780,7 +780,7 @@ describe("sharing with the demo business", () => {
     const { page, events, requests, close } = await openVisit();
     await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
-    await sheet.waitForLoadState("load"); // by then the sheet has sent svc:ready; the page would not notice a window that closes earlier
+    await sheet.waitForLoadState("load"); // the sheet has now sent svc:ready; the page would not notice a window that closes earlier
     const shown = requests.length;
     await waitUntilClosed(sheet, () => leave(sheet));
     await expect.poll(() => events, { timeout: 20_000 }).toHaveLength(1);

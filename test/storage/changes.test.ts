@@ -1,6 +1,5 @@
-// Compares the change log with a model: random sequences in which readers die, lag, repeat or refuse changes, and in which the database is
-// reset to an earlier state, sometimes while a reader works. Afterward, each reader must have processed every change that the database
-// contains.
+// Compares the change log with a model in random sequences: readers die, lag, repeat or refuse changes, and the database is reset to an
+// earlier state, sometimes while a reader works. Afterward, each reader must have processed every change that the database contains.
 import type { ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -81,7 +80,7 @@ const runOnce = async <Work extends { readonly ord: number; readonly id: string 
     await beforePosition();
     return failed;
   };
-  now += dayMs; // everything that was set aside is due again
+  now += dayMs; // makes everything that was set aside due again
   const run = runReader(db, { ...reader, maxPerPage, process }, { clock: () => now, canContinue: () => true });
   await run.catch((error: Error) => expect(error.message).toBe("the process died"));
 };

@@ -1,4 +1,4 @@
-// Tests that several lookups are combined into one database call, and that each receives only the rows of its own queries.
+// Tests that several lookups are combined into one database call, and that each lookup receives only the rows of its own queries.
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";

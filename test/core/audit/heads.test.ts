@@ -78,7 +78,7 @@ describe("the tree of heads", () => {
         for (const batch of all) {
           const changes = new Map<number, Uint8Array>();
           for (const [wanted, seq] of batch) {
-            const index = Math.min(wanted, current.length); // indexes are assigned consecutively
+            const index = Math.min(wanted, current.length); // a new index must follow the highest existing one
             const leaf = hashHeadLeaf(formatChainName(index), createHead(index, seq));
             current[index] = leaf;
             changes.set(index, leaf);

@@ -21,7 +21,6 @@ const chain = "000102030405060708090a0b0c0d0e0f";
 const position = { chain, chainIndex: 1n };
 const neighbour = sha256("another chain's leaf");
 
-/** Builds a chain of `length` entries. */
 const buildHeads = (length: number, note = ""): ChainHead[] => {
   const heads: ChainHead[] = [createGenesisHead(position)];
   for (let at = 1; at <= length; at += 1) {

@@ -296,7 +296,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const one = await createSubmission();
     const index = Number(getReceipt(await submit(one)).leaf_index);
     rekor.fill(300);
-    rekor.publishedSize = index + 2; // the published tree still ends in a partial tile, although this tile is full by now
+    rekor.publishedSize = index + 2; // the published tree still ends in a partial tile, which the log has filled since then
     rekor.keepsPartialTiles = false;
     const receipt = getReceipt(await submit(one));
     expect(receipt.tree_size).toBe(String(index + 2));

@@ -263,13 +263,13 @@ describe("a timestamp", () => {
         }
         signedBytes += isSigned(at) ? 1 : 0;
       }
-      expect(signedBytes).toBeGreaterThan(350); // at least 120 for TSTInfo, 190 for the attributes and 70 for the signature
+      expect(signedBytes).toBeGreaterThan(350); // at least 120 bytes of TSTInfo, 190 of the attributes and 70 of the signature
       expect(accepted).toBeGreaterThan(0); // some bytes of a token can change without effect, so anyone who stores a token must store its hash too
     },
   );
 });
 
-/** An authority on loopback that responds as the test defines and records the requests. */
+/** A timestamp authority on loopback. It responds as `respond` defines, and records the requests. */
 class FakeAuthority {
   readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
   // Disables the keep-alive timeout. Running openssl blocks this process, and an idle connection could otherwise time out while the next

@@ -104,7 +104,7 @@ interface Attack {
   readonly found: string;
   readonly pack: ReadonlyMap<string, Uint8Array>;
   readonly changes: readonly Change[];
-  /** True if the page stays unchanged. Otherwise the issuer renders it again. */
+  /** True if the issuer leaves the page unchanged. By default, the issuer renders it again. */
   readonly keepsPage?: true;
 }
 const createAttack = (lie: string, found: string, pack: Attack["pack"], ...changes: readonly Change[]): Attack => ({

@@ -141,7 +141,7 @@ const strangerPem = readText(
 );
 
 interface Cell {
-  /** The verdict and the check that causes it. For `valid`, the note that explains it. */
+  /** The verdict, followed by the check that causes it or, for `valid`, by the name of the note that explains it. */
   readonly verdict: string;
   readonly change: Change;
   readonly pack?: Pack;

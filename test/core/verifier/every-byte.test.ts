@@ -73,7 +73,7 @@ test("finds every changed byte of every file, in three ways, after zipping again
 });
 
 test("finds every changed byte of every file after listing and zipping again (T1)", { timeout: hour }, async () => {
-  const listed = selectFiles((path) => !isManifest(path)); // listing the files again would undo a change of the lists
+  const listed = selectFiles((path) => !isManifest(path)); // listing the files again would undo a change to the lists
   const missed = await findMissedChanges(
     "bytes of files, listed again",
     listed,

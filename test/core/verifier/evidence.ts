@@ -60,7 +60,6 @@ export const trustDocument: JsonObject = {
 /** The trust document without witnesses and timestamp authorities. */
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
-/** Returns the times of all events. With `isRecent`, all of them are after the last change of the pack format. */
 const computeTimes = ({ isRecent = false }: EvidenceOptions) => {
   const shift = isRecent ? 269 * dayMs : 0;
   const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
@@ -218,7 +217,7 @@ export interface World {
 
 const createFiller = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
-/** Builds a ledger of forty statements. The given ones are at indexes 17, 29 and 23, in this order. The others are filler. */
+/** Builds a ledger of forty statements. The given statements are at indexes 17, 29 and 23, in this order. All others are filler. */
 const buildLedger = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof computeTimes>) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {

@@ -21,7 +21,6 @@ export const createRandom = (seed: number): ((below: number) => number) => {
   };
 };
 
-/** Returns the bytes with one byte changed. */
 export const flipBits = (bytes: Uint8Array, at: number, mask: number): Uint8Array => {
   const changed = bytes.slice();
   changed[at] = (changed[at] as number) ^ mask;

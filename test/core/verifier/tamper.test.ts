@@ -159,7 +159,7 @@ describe("a changed byte", () => {
   });
 });
 
-/** Returns the check that fails after a change that the issuer signed. */
+/** Applies a change and signs the pack as the issuer. Returns the check that fails, or the verdict if none fails. */
 const findFailureAfter = async (change: (files: Files) => void): Promise<string> => {
   const files = new Map(pack);
   change(files);
