@@ -218,7 +218,7 @@ describe("reading the change logs", () => {
     const restored = await position.first<number>("ord");
     await commitRows(env.DB, 18, chain, 2);
     await stub.drainNow();
-    // Restores the database to the earlier position: the last two changes are lost, and other changes get their numbers.
+    // Restores the database to an earlier state: the last two changes are lost, and new changes reuse their numbers.
     const { results } = await env.DB.prepare("SELECT ord FROM audit_entries WHERE audit_log = ? ORDER BY ord")
       .bind(toAuditLog(18))
       .all<{ ord: number }>();

@@ -245,7 +245,7 @@ describe("the proof shown to a principal", () => {
     await log.append([buildAuditRow("w1", chain)]);
     await log.checkpoint(1, formatMinutes(15));
     await log.append([buildAuditRow("w2", other)]);
-    // The trail of the other chain adds a record, and usually waits a second until the next checkpoint is signed.
+    // Reading the trail of the other chain adds a record of heads, and usually waits a second until the next checkpoint is signed.
     const [, proven] = await Promise.all([log.getTrail(other, ["w2"]), log.proveChainHead(chain)]);
     expect(proven?.proof.heads).not.toBeNull();
   });

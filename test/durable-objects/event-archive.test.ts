@@ -33,7 +33,10 @@ afterEach(() => {
 
 type Namespace = { readonly getByName: (name: string) => EventSequenceMethods };
 
-/** Runs work on a new instance of the sequence that has a small size limit and whose segments may fail. */
+/**
+ * Creates a new instance of the sequence with a small size limit, and calls `use` with it. `segments` replaces the sequences that store its
+ * segments.
+ */
 const useSmallLog = <T>(
   stub: EventSequenceStub,
   use: (log: EventSequence, state: DurableObjectState) => Promise<T>,

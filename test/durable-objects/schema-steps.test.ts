@@ -44,7 +44,6 @@ describe.each<[string, DurableObjectNamespace<never>, readonly string[]]>([
 });
 
 describe("migrateSchema", () => {
-  /** Runs `work` in an object with an empty database. */
   const inEmptyDatabase = (work: (storage: DurableObjectStorage) => void): Promise<void> =>
     runInDurableObject(RATE_LIMITER.getByName(crypto.randomUUID()), async (_, { storage }) => {
       await storage.deleteAll();

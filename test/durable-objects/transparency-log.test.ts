@@ -33,7 +33,6 @@ const keys = await openLogKeys({ secrets: secret, logSeed: undefined }, origin);
 const verifier = parseVkey(await deriveVkey(secret)) as VerifierKey;
 const trust = { origin, keys: [verifier] };
 
-/** Runs `work` on a new object's storage. */
 const inFreshLog = <T>(work: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> =>
   runInDurableObject(objects.getByName(crypto.randomUUID()), (_, state) => work(state.storage));
 

@@ -94,7 +94,7 @@ describe("the settings of a deployment", () => {
       level: "warn",
       text: "Other settings need STRIPE_WEBHOOK_SECRET, which neither svc.config.ts nor the secrets file contains.",
     });
-    const { INDEX_KEY: _, ...incomplete } = secrets; // the check of the secrets reports this one
+    const { INDEX_KEY: _, ...incomplete } = secrets; // the check of the secrets reports that this one is missing
     expect(await checkSettings(billed, { ...incomplete, STRIPE_WEBHOOK_SECRET })).toMatchObject({
       level: "warn",
       text: "Other settings need STRIPE_SECRET_KEY, which neither svc.config.ts nor the secrets file contains.",

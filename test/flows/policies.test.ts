@@ -188,7 +188,7 @@ describe("a site on this machine", () => {
     const { certId, ms } = await issue();
     const times = [ms];
     for (let n = 0; n < 10; n += 1) times.push((await issue()).ms);
-    expect(Math.max(...times)).toBeLessThan(9_000); // a visitor that waits for the capture waits ten seconds
+    expect(Math.max(...times)).toBeLessThan(9_000); // if submissions waited for the capture, one would take ten seconds
     expect((await read(certId)).policies_status).toBe("pending");
     const findDripped = () => seen.find(({ path }) => path === "/quote");
     for (const start = Date.now(); (findDripped()?.closedAfterMs ?? null) === null && Date.now() - start < 40_000; ) {

@@ -17,7 +17,7 @@ import { createProcessStoredCall, createServiceClock } from "../../scripts/keys/
 const startedAt = Date.UTC(2026, 10, 28, 12);
 const repeatedAt = startedAt + dayMs;
 
-/** Returns options of a deployment whose uploads fail until `repeatedAt`, with the secrets that reached the service. */
+/** Returns the options of a rotation whose uploads fail until `repeatedAt`, and its state: the secrets in the file and in the service. */
 const createDeployment = (secrets: Secrets) => {
   const folder = mkdtempSync(join(tmpdir(), "svc-rotation-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -41,7 +41,10 @@ const createDeployment = (secrets: Secrets) => {
   return { options, state };
 };
 
-/** Starts a service whose clock shows `time`. Returns the root URL of its API. If the service is not healthy, only the Date header shows it. */
+/**
+ * Starts a service whose clock shows `time`, and returns the root URL of its API. If the service is not healthy, only its Date header
+ * contains the time.
+ */
 const startServiceAt = async (time: number, isHealthy = true): Promise<string> => {
   const body = JSON.stringify({ ok: true, data: { status: "ok", time: toIso(time) }, request_id: "req_1" });
   const server = createServer((_, response) => {

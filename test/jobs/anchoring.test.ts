@@ -51,7 +51,7 @@ const issueWaiting = async (count: number): Promise<string[]> => {
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   const receipts = [];
   for (let n = 0; n < count; n += 1) receipts.push(await issueCertificate());
-  await waitUntilSettled(); // also waits for the requests' coalesced queue message
+  await waitUntilSettled(); // also waits for the follow-up work that the requests share
   silent.mockRestore();
   return receipts.map(({ cert_id }) => cert_id);
 };
@@ -80,7 +80,7 @@ describe("a healthy ledger", () => {
 });
 
 describe("two runs at the same time", () => {
-  /** Holds back a run's submission until a second run has finished. Then `respond` answers the first run's submission. */
+  /** Delays a run's submission until a second run has finished. Then `respond` responds to the first run's submission. */
   const overtakeRun = async (respond: SendRequest): Promise<void> => {
     const isSent = Promise.withResolvers<void>();
     const isOvertaken = Promise.withResolvers<void>();
@@ -349,7 +349,7 @@ describe("a failing or dishonest ledger", () => {
     };
     await submitAnchors(createPlatformWith(restoreDuringBatch));
     expect(await env.DB.prepare("SELECT * FROM ledger_state").first()).toBeNull();
-    logName = crypto.randomUUID(); // resets the ledger's storage as well
+    logName = crypto.randomUUID(); // uses a new ledger, as if the ledger's storage had been reset too
     const [after] = await issueWaiting(1);
     await submitAnchors(createPlatformWith(sendToRealLedger));
     expect([before === after, (await anchorOf(after as string)).status, await readFork()]).toEqual([false, "anchored", null]);

@@ -91,7 +91,6 @@ const createPlatformWith = (attestors: readonly CheckpointAttestor[], change: Pa
   ...change,
 });
 
-/** Creates the service with these TIMESTAMP_AUTHORITIES. */
 const createServiceWith = async (authorities: readonly object[]) => {
   const changed = { ...env, TIMESTAMP_AUTHORITIES: JSON.stringify(authorities) };
   const platform = await createPlatform(changed);

@@ -65,7 +65,7 @@ beforeAll(async () => {
   await attestDue(attesting);
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   waiting = (await issueCertificate()).cert_id;
-  await scheduler.wait(2_200); // waits for that request's coalesced queue message
+  await scheduler.wait(2_200); // waits for the follow-up work of that request, which is delayed
   silent.mockRestore();
 
   const change = {
@@ -167,7 +167,7 @@ describe("replacing the ledger", () => {
     silent.mockRestore();
     const platform = { ...next, auditLogStub: basePlatform.auditLogStub };
     await submitAnchors(next);
-    await issueCertificate(); // a newer change, because the cleanup never deletes the last change that was read
+    await issueCertificate(); // adds a newer change, because the cleanup never deletes the last change that was read
     await basePlatform.auditLogStub(firstShard).drainNow();
     await submitAnchors(next);
     await deletePassed(platform);

@@ -665,7 +665,7 @@ describe("submissions by strangers", () => {
     for (let n = 0; n < 21; n += 1) await issueWaitingCertificate(`made-up-${n}-${host}`, "/quote", later);
     const certId = await issueWaitingCertificate(host, "/quote", later);
     const left = new Map<string, number>();
-    // Each count allows one capture.
+    // Every limit allows one capture per key.
     const takeExactly = async (name: string, key: string) => {
       const used = left.get(`${name}:${key}`) ?? 0;
       left.set(`${name}:${key}`, used + 1);

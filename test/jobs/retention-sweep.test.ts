@@ -73,7 +73,6 @@ const countKept = (prefix: string): Promise<number> =>
 const readErasedAt = async (certId: string): Promise<string | null> =>
   (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
-/** Ends the certificate's retention period now. */
 const endRetention = async (certId: string): Promise<void> => {
   await countCertificates();
   await env.DB.prepare("UPDATE certificates SET retention_until = ?2 WHERE id = ?1").bind(certId, now).run();

@@ -8,7 +8,6 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 
 const base = await getPlatform(env);
 
-/** Creates a database that reports this size. */
 const createDatabaseOfSize = (bytes: number): D1Database =>
   new Proxy(env.DB, {
     get: (db, name) => {

@@ -758,7 +758,9 @@ describe("a program with a document", () => {
   const id = "https://assistant.merchant-tests.com/client.json";
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
-  /** Starts a new service for which every client document has this content. If it is null, their hosts are unreachable. */
+  /**
+   * Starts a new service for which every client document has this content. If the content is null, the documents' hosts are unreachable.
+   */
   const createDocumentService = async (
     bodyOf: (url: string) => object | null | Promise<object | null>,
     maxAge?: number,
@@ -898,7 +900,9 @@ describe("a program with a document", () => {
   });
 
   describe("while the first shard, which stores the copies of documents, does not respond", () => {
-    /** Only the copies are read through `get`. The person's records are read through `forId`, as if they were in another shard. */
+    /**
+     * `get` fails, and only reads of the copies use it. The person's records are read through `forId`, as if they were in another shard.
+     */
     const createServiceWithoutCopies = async (bodyOf: () => object | null) => {
       const { shards } = await createPlatform(env);
       const getNone = (): never => {

@@ -24,7 +24,6 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-/** Calls a tool and returns its parsed result. */
 const readToolData = async (token: string, name: string, args?: object): Promise<Record<string, unknown>> => {
   const { isError, text } = parseResult(await callTool(token, name, args));
   if (isError) throw new Error(text);

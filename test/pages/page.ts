@@ -14,7 +14,6 @@ export const read = async (path: string, init: RequestInit = {}, callPage: Call 
   return { ...response, document: parseDocument(response.text) };
 };
 
-/** The user agent of a real browser. */
 export const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36";
 
 export const open = (certId: string, headers: Record<string, string> = {}, init: RequestInit = {}): Promise<ReadPage> =>

@@ -12,7 +12,6 @@ const token = "token-of-the-operator-of-the-status-page-43";
 const service = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token) });
 const fail = (): Promise<never> => Promise.reject(new Error("D1_ERROR: network connection lost"));
 const failingStatement = { bind: () => failingStatement, all: fail, raw: fail, first: fail, run: fail };
-/** A deployment whose database calls all fail. */
 const withoutDatabase = createServiceCall({ DB: { prepare: () => failingStatement, batch: fail } });
 const bearer = { authorization: `Bearer ${token}` };
 const html = { headers: { accept: "text/html", "accept-language": "en" } };

@@ -54,7 +54,7 @@ export const defaultAttributes: Attributes = {
 
 export const terms = "I agree that Acme Solar LLC may call me about solar quotes.";
 
-/** Builds a plain form. `inside` goes before the button; `button` replaces it. */
+/** Builds a plain form. `inside` goes before the button; `button` replaces the button. */
 export function buildPlainForm({ inside = "", button = '<button id="send" name="go" value="now">Send</button>', form = "" } = {}): string {
   return `<form action="{{action}}" method="post" id="lead" ${form}>
     <input name="first_name" value="Pat"><input type="email" name="email" value="pat@example.com">
