@@ -32,13 +32,13 @@ import {
   shares,
 } from "./schema.ts";
 
-const leaseMs = minuteMs; // longer than one attempt takes; erasing an account with many shares can take several attempts
+const leaseMs = minuteMs; // longer than one attempt; an account with many shares can take several
 
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /**
- * Marks an account as being erased, and schedules the cancellation of its subscription. From then on, the person cannot grant or change
- * anything. If the process dies, the job that runs every minute finishes the erasure. Returns false if the account has already been erased.
+ * Marks an account as being erased, and schedules the cancellation of its subscription. After this, the person cannot grant or change
+ * anything. If the process dies, a job that runs every minute finishes the erasure. Returns false if the account has already been erased.
  */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
   const isPresent = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
@@ -55,11 +55,13 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
   return erasure.length > 0;
 };
 
-/** Claims the most overdue unfinished erasure for one minute. Returns null if no erasure is due. */
+/**
+ * Claims the unfinished erasure that has been due for the longest time. The claim lasts for one minute. Returns null if no erasure is due.
+ */
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Returns the statements that erase a person's data in one shard. They skip active shares, so the caller must first revoke all shares. */
+/** Returns the statements that erase a person's data in one shard. Active shares are not erased, so first revoke all shares. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
@@ -90,9 +92,9 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
 };
 
 /**
- * Returns the statements for the last step, which erase the person's record and delete their sessions, passkeys, tokens, unsent emails and
- * sign-in codes, including failed emails that contain a code. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the
- * index of the person's email address.
+ * Returns the statements for the last step of an erasure. They erase the person's record, and delete their sessions, passkeys, tokens,
+ * unsent emails, sign-in codes, and failed emails that contain such a code. The batch fails if the account is already erased
+ * (`isOutdatedFields`). `address` is the index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

@@ -1,5 +1,5 @@
 // Copies of business accounts in KV. A new isolate uses a copy to accept submissions while the database does not respond. A copy can be
-// outdated, so it is used only to accept a submission, never to refuse one. It contains no personal data.
+// outdated, so a submission is never refused because of it. It contains no personal data.
 import type { ClientId } from "../core/ids.ts";
 import { hourMs, secondMs, type Instant } from "../core/time.ts";
 import type { IssuingClient } from "./accounts.ts";
@@ -14,14 +14,12 @@ export interface AccountSnapshot {
 
 const keyOf = (clientId: ClientId): string => `issuing-client:${clientId}`;
 
-/** Returns false if the snapshot is too old to be used. */
 export const isSnapshotCurrent = ({ confirmedAt }: Pick<AccountSnapshot, "confirmedAt">, now: Instant): boolean =>
   now - confirmedAt < snapshotMaxAgeMs;
 
 export const saveAccountSnapshot = (kv: KVNamespace, clientId: ClientId, snapshot: AccountSnapshot): Promise<void> =>
   kv.put(keyOf(clientId), JSON.stringify(snapshot), { expirationTtl: snapshotMaxAgeMs / secondMs });
 
-/** Returns the saved copy, or null if there is none or it is too old. */
 export const findAccountSnapshot = async (kv: KVNamespace, clientId: ClientId, now: Instant): Promise<AccountSnapshot | null> => {
   const snapshot = await kv.get<AccountSnapshot>(keyOf(clientId), "json");
   return snapshot !== null && isSnapshotCurrent(snapshot, now) ? snapshot : null;

@@ -19,7 +19,8 @@ export const businessChainFields = { tag: businesses.auditChain, auditLog: audit
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
 /**
- * A field for queries on `businesses`: the verified domains of a business. A CHECK constraint guarantees that each of them has a `method`.
+ * A field for queries on `businesses`: the verified domains of a business. A CHECK constraint guarantees that each verified domain has a
+ * `method`.
  */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
@@ -35,7 +36,7 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
       plan: businesses.plan,
       country: businesses.country,
       environment: clients.environment,
-      // The client's own daily limits; null if the limits of the deployment apply.
+      // The daily limits that are set for this client. Null if the limits of the deployment apply.
       dailySubmissionLimit: clients.dailySubmissionLimit,
       dailyByteLimit: clients.dailyByteLimit,
       domains: verifiedDomainsField,
@@ -62,10 +63,7 @@ const actingBusinessFields = {
   otherShards: otherShardsField,
 };
 
-/**
- * Matches active test shares of the client's business. The count below is 0 for a live client, to which the limit on test shares does not
- * apply.
- */
+/** Matches active test shares of the client's business. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
@@ -114,7 +112,7 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
     .select({
       keyId: apiKeys.id,
       environment: apiKeys.environment,
-      // Midnight (UTC) at the start of the day on which the key was last used.
+      // The start of the day (UTC) on which the key was last used.
       lastUsedAt: apiKeys.lastUsedAt,
       business: actingBusinessFields,
       chain: businessChainFields,
@@ -126,8 +124,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * Finds an active API key by its SHA-256 hash, and the business that owns it. Returns null if the key is unknown or revoked. Response times
- * do not reveal which of the two applies, because the same query runs. SPEC Authentication.
+ * Finds an active API key and its business by the SHA-256 hash of the key. Returns null if the key is unknown or revoked. Response times do
+ * not reveal which, because the same query runs in both cases. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -151,8 +149,8 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
 };
 
 /**
- * Loads a business's verified domains and its oldest client in an environment, to check one of its pages. Returns null if it has no client
- * in that environment.
+ * Loads a business's verified domains and its oldest client in an environment, for checking how svc.js is integrated in a page. Returns
+ * null if the business has no client in that environment.
  */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db
@@ -163,7 +161,7 @@ export const findIntegrationBusiness = async (db: Database, businessId: Business
     .orderBy(clients.createdAt, clients.id)
     .get()) ?? null;
 
-/** Returns the names, mailing address and contact of a business. All fields are null if the business is unknown. */
+/** Returns the name, legal name, mailing address and contact of a business. All fields are null if the business is unknown. */
 export const getBusinessIdentity = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({
@@ -176,7 +174,7 @@ export const getBusinessIdentity = async (db: Database, businessId: BusinessId) 
     .where(eq(businesses.id, businessId))
     .get()) ?? { name: null, legalName: null, mailingAddress: null, contact: null };
 
-/** Returns the country (ISO 3166-1 alpha-2), or null if the business is not in this shard. */
+/** Returns the two-letter ISO 3166-1 code of the business's country, or null if the business is not in this shard. */
 export const findBusinessCountry = async (db: Database, businessId: BusinessId): Promise<string | null> => {
   const row = await db.select({ country: businesses.country }).from(businesses).where(eq(businesses.id, businessId)).get();
   return row?.country ?? null;
@@ -190,7 +188,7 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
 
-/** Lists the IDs of up to `max` businesses whose account is in this shard, in ascending order. Starts after the ID `after`. */
+/** Lists the IDs after `after` of up to `max` businesses whose account is in this shard, in ascending order. */
 export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: businesses.id })

@@ -1,4 +1,4 @@
-// A business's daily activity. Reads counters, so the cost does not grow with the number of certificates.
+// A business's daily activity. It is read from counters, so the cost does not grow with the number of certificates.
 import { asc, eq, getColumns, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { DailyCounts } from "../core/accounts/activity.ts";
@@ -13,8 +13,8 @@ import { certificates, dailyActivity } from "./schema.ts";
 const noActivity = { issued: 0, withdrawn: 0, opened: 0, granted: 0, revoked: 0, onTime: 0, late: 0 };
 
 /**
- * Lists the counts of each day from `since` (midnight UTC) on. The list can contain several rows for one day, which the caller must add up:
- * each certificate that the counters do not include yet has its own row.
+ * Lists the daily counts since `since` (midnight UTC). The caller must add up rows for the same day, because each certificate that the
+ * counters do not include yet has a separate row.
  */
 export const listDailyActivity = (
   db: Database,

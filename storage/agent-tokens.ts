@@ -1,5 +1,5 @@
-// Agent tokens. One query reads a token together with its person and business, so a token stops working as soon as the account is erased,
-// the member is removed or the business is suspended. SPEC Agent server.
+// Agent tokens. A token is read in one query with its person and business, so it stops working as soon as the account is erased, the member
+// is removed or the business is suspended. SPEC Agent server.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type ConnectedClient, type TokenOwner } from "../core/agents/agent-token.ts";
@@ -17,10 +17,7 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const tokenNameContext = columnContext("agent_tokens", "name");
 
-/**
- * Decrypts a token's name. Returns null if it cannot be decrypted, so that the person can still see and end the connection, and so that it
- * does not affect other tokens.
- */
+/** Decrypts a token's name. Returns null if decryption fails, so that the person can still see and end this connection and all others. */
 const openName = async (vault: Vault, { id, principalId }: Pick<AgentToken, "id" | "principalId">, sealed: string | null) =>
   sealed === null ? null : await vault.open(tokenNameContext(id, principalId), sealed).catch(() => null);
 
@@ -30,7 +27,7 @@ export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revok
 type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
 type NewAgentToken = Omit<typeof agentTokens.$inferInsert, ColumnsSetLater> & { readonly name: string | null };
 
-/** Inserts a token only if the person still exists and has fewer than `maxActiveTokens` live tokens, and `onlyIf` is true. */
+/** Inserts a token if `onlyIf` is true and the person still exists and has fewer than `maxActiveTokens` live tokens. */
 export const insertAgentToken = async (db: Database, vault: Vault, { name, ...token }: NewAgentToken, onlyIf: SQL = sql`true`) => {
   const { id, principalId, createdAt } = token;
   const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLiveToken(createdAt));
@@ -40,10 +37,10 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
   ] as const;
 };
 
-/** Returns true if the batch failed because a token with this ID already exists, that is, the form was submitted twice. */
+/** Returns true if the batch failed because a token with this ID already exists. This happens if the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
-/** Builds a condition for later statements in the batch. It is true if the batch has inserted the token. */
+/** Builds a condition for statements after `insertAgentToken` in the batch. It is true if the token was inserted. */
 export const hasAgentToken = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id));
 
 const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) => {
@@ -71,8 +68,9 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * Finds the consumer, or the member and the business, for whom a live token acts. Returns null if the token is unknown, expired or revoked,
- * or if the account or membership no longer exists. The same query runs in all cases, so response times do not reveal which one applies.
+ * Finds the consumer, or the member and business, that a live token belongs to. Returns null if the token is unknown, expired or revoked,
+ * or if the account or membership no longer exists. The same query runs in all of these cases, so response times do not reveal which one
+ * applies.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -113,7 +111,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
   );
 };
 
-/** The data that a person sees about a connection when they open the link in an email about it. */
+/** The data about a connection that a person sees after opening the link in an email about it. */
 export interface ConnectionSummary {
   readonly name: string | null;
   readonly client: ConnectedClient | null;
@@ -156,7 +154,7 @@ export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** Lists a person's live tokens for one client and redirect host. A new connection replaces these tokens. */
+/** Lists a person's live tokens for one client and redirect host. A new connection to the same client replaces these tokens. */
 export const listTokenIdsByClient = async (
   db: Database,
   connection: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
@@ -177,7 +175,7 @@ export const listTokenIdsByClient = async (
   return rows.map((row) => row.id);
 };
 
-/** Finds the owner of a live token by its ID or hash. Does not check whether the caller may use the token. */
+/** Finds a live token and its owner by the token's ID or hash. Does not check whether the caller may use the token. */
 export const findTokenHolder = async (
   db: Database,
   selector: { readonly id: string } | { readonly tokenHash: string },
@@ -229,7 +227,7 @@ const isUnnotifiedConnection: SQL = allOf(
 
 /**
  * Lists up to `max` OAuth connections that expire after `from` and no later than `until`, in random order. Omits revoked connections, and
- * connections whose expiry the person has already been notified of.
+ * connections about whose expiration the person has already been notified.
  */
 export const listExpiringConnections = async (
   db: Database,
@@ -256,8 +254,8 @@ export const listExpiringConnections = async (
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
 /**
- * Builds a condition that is true if the connection is not revoked and the person has not been notified of its expiry yet. Use it before
- * `markExpiryNotified` in the batch.
+ * Builds a condition that is true if the connection is not revoked and the person has not been notified of its expiration yet. Use it
+ * before `markExpiryNotified` in the batch.
  */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 

@@ -1,7 +1,10 @@
-// Anchors: statements for a ledger, and the ledger's receipts. The statement of a live issuance is stored in its change, and can later be
-// rebuilt from the certificate. The statement gets a row in `anchors` only if the request to the ledger must be stored before it is sent,
-// if the ledger does not accept the first attempt, or if the statement moves to another ledger. Every other statement has a row from the
-// start. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
+// Anchors: statements for a ledger, and the ledger's receipts. Receipts are stored in batches. The statement of a live issuance is stored
+// in its change, and can later be rebuilt from the certificate. It gets a row in `anchors` only in these cases:
+// - The request to the ledger must be stored before it is sent.
+// - The ledger does not accept the first attempt.
+// - The statement moves to another ledger.
+//
+// Every other statement has a row from the start. docs/internals/consistency.md explains how failures are handled.
 import { desc, eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -14,7 +17,7 @@ import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query } from "./quer
 import { anchors, changes, ledgerState, receipts } from "./schema.ts";
 
 const { ord, statement, prepared, attempts, lastError, status, nextAt } = anchors;
-// The values are inlined, because SQLite uses the partial index anchors_failed only if the condition contains no bound values.
+// The values are inlined, because SQLite does not use the partial index anchors_failed for a condition with bound values.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
 const isUnanchored = ne(status, "anchored");
@@ -23,9 +26,9 @@ const isUnanchored = ne(status, "anchored");
 const coversChange = (ord: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${ord} and ${receipts.firstOrd} <= ${ord}`;
 
 /**
- * Lists up to `max` statements for a ledger: failed statements that are due again, then new ones. Returns null if there is nothing to
- * submit and no change to read. `readUpTo` is the number of the last change that the ledger will have read once these statements are
- * submitted.
+ * Lists up to `max` statements to submit to a ledger: failed statements whose retry is due, then new ones. Returns null if there are no
+ * failed statements to retry and no new changes. `readUpTo` is the number of the last change that these statements cover. The ledger's
+ * position moves there after the submission.
  */
 export const listDueAnchors = async (db: Database, ledgerId: string, max: number, now: Instant) => {
   const offset = ledgerOffset(ledgerId);
@@ -99,8 +102,8 @@ const storeStatements = (db: Database, ledgerId: string, ords: readonly number[]
     .onConflictDoNothing();
 
 /**
- * Saves the prepared requests before they are sent to the ledger, so that a retry sends the same bytes. Returns the requests that are now
- * saved, because another run may have prepared the same statements first. Saves nothing if the run is outdated.
+ * Saves the prepared requests before they are sent to the ledger, so that a retry sends the same bytes. Returns the saved requests, which
+ * can differ from the given ones if another run has prepared the same statements first. Saves nothing if the run is outdated.
  */
 export const savePreparedAnchors = async (
   db: Database,
@@ -127,7 +130,7 @@ export const savePreparedAnchors = async (
   return new Map(saved.map((row) => [row.ord, row.prepared]));
 };
 
-const maxJsonRows = 100; // 100 batches of receipts are about 600 kB of JSON, and D1 allows 2 MB per value
+const maxJsonRows = 100; // 100 batches of receipts take about 600 kB of JSON, and D1 allows 2 MB per value
 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
@@ -145,7 +148,7 @@ const receiptColumns = [
   "anchoredAt",
 ] as const;
 
-/** Returns the SQL statements that store verified receipts in batches and link the rows in `anchors` to these batches. */
+/** Returns the SQL statements that store verified receipts in batches, and link the rows in `anchors` to the batches. */
 const storeReceipts = (
   db: Database,
   anchored: readonly { readonly anchor: DueAnchor; readonly outcome: Extract<SubmissionOutcome, { ok: true }> }[],
@@ -185,8 +188,8 @@ const storeReceipts = (
 
 /**
  * Returns the SQL statements that store the results of a submission. Statements that the ledger did not accept are stored in `anchors` and
- * retried from there, so they do not hold up later changes. The SQL statements must come after `storeLedgerRun` in the batch. They store
- * nothing if `storeLedgerRun` did not store the run.
+ * retried from there, so they do not delay later changes. The SQL statements must come after `storeLedgerRun` in the batch. If
+ * `storeLedgerRun` did not store the run, they have no effect.
  */
 export const storeOutcomes = (
   db: Database,
@@ -223,8 +226,8 @@ export const storeOutcomes = (
 };
 
 /**
- * Makes all waiting retries due now. Call it after an outage of a ledger. Otherwise, the oldest statements would be sent last, because
- * their delays have grown longest.
+ * Makes all waiting retries due now. Call it after an outage of a ledger. Otherwise, the oldest statements would be sent last, because they
+ * have the longest retry delays.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db
@@ -233,7 +236,7 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .where(allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, gt(nextAt, now)));
 
 /**
- * Makes parked rows pending again once they are due. A row is parked for several hours after a failure that does not resolve on its own,
+ * Makes parked rows whose retry is due pending again. Rows are parked for several hours after failures that do not resolve on their own,
  * such as a permanent refusal.
  */
 export const unparkAnchors = (db: Database, now: Instant) =>
@@ -245,7 +248,7 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 const isWaitingForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
   allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
 
-/** Matches an issuance whose ledger is not in `ledgerIds`, if its statement has neither a row in `anchors` nor a receipt. */
+/** Matches issuances for ledgers that are not in `ledgerIds`, if the statement has neither a row in `anchors` nor a receipt. */
 const isUnreadIssuance = (ledgerIds: readonly string[]): SQL =>
   allOf(
     isNotNull(changes.statement),
@@ -254,20 +257,20 @@ const isUnreadIssuance = (ledgerIds: readonly string[]): SQL =>
     notExists(query.select({ one: sql`1` }).from(receipts).where(coversChange(changes.ord))),
   );
 
-/** Matches a change whose statement still has to be moved to the current ledger (`movePendingAnchors`). */
+/** Matches changes whose statement must still be moved to the current ledger (`movePendingAnchors`). */
 export const isForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
   sql`(${isUnreadIssuance(ledgerIds)} or ${existsIn(anchors, eq(ord, changes.ord), isWaitingForEarlierLedger(ledgerIds))})`;
 
 /**
- * Returns the SQL statements that move event statements from earlier ledgers to the current one. This includes statements that the earlier
- * ledgers have not read, and statements that are committed by isolates that still have earlier settings. The last SQL statement removes the
- * earlier ledgers' positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets its own.
+ * Returns the SQL statements that move event statements from earlier ledgers to the current one. This includes statements that were never
+ * submitted, and statements from isolates that still have the earlier settings. The last SQL statement removes the earlier ledgers'
+ * positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets separate ones.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = isWaitingForEarlierLedger(ledgerIds);
   const isEarlierLedger = allOf(isNotNull(ledgerState.ord), notInArray(ledgerState.ledgerId, [...ledgerIds]));
   const oldestChange = query.select({ ord: sql`min(${changes.ord})`.as("oldest") }).from(changes);
-  // With `attempts` = 1, `listDueAnchors` finds these rows even if the current ledger has already read beyond their changes.
+  // With `attempts` = 1, `listDueAnchors` finds these rows even if the current ledger's position is already after their changes.
   const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
   return [
     db.update(anchors).set(move).where(allOf(hasFailed, isEarlier)),

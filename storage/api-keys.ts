@@ -25,7 +25,7 @@ export const insertApiKey = (
 
 export const isApiKeyLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", apiKeys.businessId);
 
-/** Lists active keys, oldest first, and then up to 100 revoked keys, most recently revoked first. */
+/** Lists the active keys, oldest first, followed by up to 100 revoked keys, last revoked first. */
 export const listKeysByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly ApiKey[]> => {
   const { createdAt, revokedAt, id } = apiKeys;
   const selectKeys = (state: SQL) =>
@@ -56,17 +56,15 @@ export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: stri
     .set({ revokedAt: now })
     .where(allOf(isOwnKey(businessId, id), isNull(apiKeys.revokedAt)));
 
-/**
- * Builds a condition for statements after `markApiKeyRevoked` with the same `now`. It is true if `markApiKeyRevoked` has revoked the key.
- */
+/** Builds a condition for statements after `markApiKeyRevoked` with the same `now`. It is true if the key was revoked by that statement. */
 export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(apiKeys, eq(apiKeys.id, id), eq(apiKeys.revokedAt, now));
 
 const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 
-/** Returns true if the use of the key has not been recorded today (UTC). */
+/** Returns true if no use of the key has been recorded today (UTC). */
 export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
-/** Records that the key was used today. Stores only the start of the day (midnight UTC). Does nothing if this is already recorded. */
+/** Records that the key was used today, by storing the start of the day (UTC). Does nothing if this is already recorded. */
 export const recordApiKeyUse = (db: Database, id: string, now: Instant) => {
   const today = startOfDay(now);
   const { lastUsedAt } = apiKeys;

@@ -1,7 +1,7 @@
 // Audit entries. A committed change has one row for each audit chain that records it, written in the same batch. These rows are never
 // deleted, because nothing else contains the payloads whose hashes are in the chains. Two kinds of changes have no row: live issuances, and
-// reads of a certificate's personal data. Such a change contains its entry until the audit log has recorded it. After that, an issuance's
-// entry is rebuilt from the certificate, and the audit log stores the payload of a read.
+// reads of a certificate's personal data. The row in `changes` contains their entry until the audit log has recorded it. After that, an
+// issuance's entry is rebuilt from the certificate, and a read's payload is stored in the audit log.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -27,16 +27,14 @@ const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSeal
 /** Returns the name of the change log reader that fills an audit log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
-/**
- * Selects the audit log of a business or person. The log has the same name as the shard in the ID: two characters after a prefix of four.
- */
+/** Selects the audit log of a business or person. Its name is the shard in their ID: the two characters after a prefix of four. */
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
 
 /**
  * Selects the number of the last change that an audit log has read. If the last page of changes contained an issuance, this position is in
- * `audit_batches`, so that recording an issuance writes only one row. Otherwise, it is in `change_readers`.
+ * `audit_batches`, which also stores the time of recording, so that only one row is written. Otherwise, it is in `change_readers`.
  */
 const auditOffset = (auditLog: SQL | Column): SQL<number> =>
   readerOffset(
@@ -44,15 +42,15 @@ const auditOffset = (auditLog: SQL | Column): SQL<number> =>
       union all select max(${auditBatches.ord}) from ${auditBatches} where ${auditBatches.auditLog} = ${auditLog})`,
   );
 
-/** Selects the number of the last change that the slowest of these audit logs has read. */
+/** Selects the number of the last change that all of these audit logs have read. */
 export const slowestAuditOffset = (auditLogs: readonly ShardId[]): SQL<number> =>
   sql`(select min(${auditOffset(sql`j.value`)}) from json_each(${JSON.stringify(auditLogs)}) j)`;
 
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
 /**
- * Inserts the entries of changes that earlier statements in the batch have appended. An entry's `back` is 0 if it belongs to the newest
- * change, 1 for the change before it, and so on.
+ * Inserts the entries of changes that earlier statements in the batch have appended. `back` is 0 for an entry of the newest change, 1 for
+ * an entry of the change before it, and so on.
  */
 export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
@@ -65,7 +63,7 @@ const pendingFields = {
   entityId,
   at,
   payloadHash,
-  /** The payload to store in the audit log; null if only the database stores it. */
+  /** The payload to store in the audit log, or null if only the database stores it. */
   payload: sql<string | null>`null`.as("payload"),
 };
 
@@ -103,12 +101,12 @@ export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
 const issuanceType = "certificate.issued" satisfies DomainEventType;
 
-// A malformed entry can be recorded only after the code has been fixed, so frequent retries would not help.
+// A malformed entry cannot be recorded until the code is fixed, so retries are rare.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
 /**
- * Creates the reader with which an audit log reads the change log. If a change has malformed entries, the reader sets only that change
- * aside.
+ * Creates the reader with which an audit log reads the change log. A change with malformed entries is set aside, and the reader continues
+ * with the others.
  */
 export const createAuditReader = (
   auditLog: ShardId,
@@ -127,7 +125,7 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // The time at which the audit log recorded an entry is shown only for issuances, so it is stored only after a page with an issuance.
+  // The time of recording is shown only for issuances, so it is stored only after a page with an issuance.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? insertIf(db, auditBatches, { auditLog, ord: position.ord, recordedAt: clock() }, isInLog(position)).onConflictDoNothing()
@@ -138,7 +136,7 @@ export const createAuditReader = (
 const isReadBy = (auditLog: SQL | Column, changeOrd: Column): SQL =>
   sql`(${changeOrd} <= ${auditOffset(auditLog)} and not ${isSetAside(auditReaderOf(auditLog), sql`cast(${changeOrd} as text)`)})`;
 
-/** True if the audit log has recorded the entry of the outer query. */
+/** True if the audit log has recorded the outer query's entry. */
 export const isRecorded: SQL = isReadBy(auditEntries.auditLog, ord);
 
 /** True if the audit log has recorded the issuance of the certificate in the outer query. */
@@ -147,7 +145,7 @@ export const isIssuanceRecorded: SQL = isReadBy(auditLogOf(certificates.business
 /** True if the change in the outer query contains an audit entry that the audit log has not recorded yet. */
 export const hasUnrecordedEntry: SQL = allOf(isNotNull(changes.payloadHash), sql`not ${isReadBy(changes.auditLog, changes.ord)}`);
 
-/** Selects when the audit log recorded the issuance of the certificate in the outer query. */
+/** Selects the time at which the audit log recorded the issuance of the certificate in the outer query. */
 export const issuanceRecordedAtField = sql<Instant | null>`(${query
   .select({ at: auditBatches.recordedAt })
   .from(auditBatches)
@@ -164,8 +162,8 @@ const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, s
   or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
 /**
- * Returns which of the given audit logs have unread entries in this shard. Moves the positions of the other logs to the newest change,
- * because a log with nothing to read would otherwise prevent old changes from being deleted.
+ * Returns which of the given audit logs have unread entries in this shard. Moves the positions of the other logs to the newest change.
+ * Otherwise, a log with nothing to read would prevent old changes from being deleted.
  */
 export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;
@@ -190,8 +188,7 @@ export const auditPayloadContext = columnContext("audit_entries", "payload");
 const unsealedPrefix = "0.";
 
 /**
- * The event types whose entries are stored unsealed. To seal an entry, the code would have to know its chain, but the statements for these
- * types select the chain in SQL.
+ * The event types whose entries are stored unsealed. Sealing an entry requires its chain, and for these types, only SQL selects the chain.
  */
 export const unsealedEventTypes = [
   "share.redeemed",
@@ -217,8 +214,8 @@ interface UnsealedPayload {
 }
 
 /**
- * Returns the statements that record the change to each selected share: in the business's chain and, if the person has an account and
- * `personEntryIf` is true, in the person's chain.
+ * Returns the statements that record a change of each selected share in the business's chain. If the person has an account and
+ * `personEntryIf` is true, they also record it in the person's chain.
  */
 export const recordShareChanges = (
   db: Database,
@@ -233,7 +230,7 @@ export const recordShareChanges = (
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;
     readonly personEntryIf?: SQL;
-    /** Set only for public events: the event sequence, the time that each event shows, and the order of the events. */
+    /** Set only for public events: the event sequence, the time shown in each event, and the order of the events. */
     readonly event?: { readonly sequence: SQL; readonly at: SQL; readonly order: SQL };
   },
 ) => {
@@ -259,7 +256,7 @@ export const recordShareChanges = (
   };
 };
 
-/** Lists a chain's entries that the audit log has not read yet, oldest first. */
+/** Lists up to `max` entries of a chain that the audit log has not read yet, oldest first. */
 export const listWaitingEntries = (
   db: Database,
   filter: { readonly auditLog: ShardId; readonly chainTag: string; readonly max: number },
@@ -273,7 +270,7 @@ export const listWaitingEntries = (
   );
 };
 
-/** Returns whether `audit_entries` has a row for a record. Reads the primary database, to see a commit whose response was lost. */
+/** Returns true if `audit_entries` has a row for a record. Reads the primary database, to see a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditEntries).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
@@ -298,7 +295,10 @@ const issuanceFacts = {
 const rebuildIssuanceEntry = ({ auditSalt, ...facts }: IssuanceFacts & { readonly auditSalt: string | null }): IssuanceEntry | null =>
   auditSalt === null ? null : buildIssuanceEntry(facts, auditSalt);
 
-/** Lists up to `max` of a certificate's audit entries of these types: first the issuance and withdrawals, then the others, oldest first. */
+/**
+ * Lists up to `max` of a certificate's audit entries of these types. The issuance and withdrawals come first, then the others, each oldest
+ * first.
+ */
 export const listCertificateEntries = async (
   db: Database,
   vault: Vault,
@@ -344,19 +344,18 @@ const openPayload = async (vault: Vault, chainTag: string, entry: string, stored
   return parsePayload(await vault.open(auditPayloadContext(entry, chainTag), stored));
 };
 
-/** The change that an audit log's entry records. */
 interface RecordedChange {
   readonly change_ord: number;
   readonly change_id: string;
   readonly type: string;
   readonly entity_id: string;
-  /** The payload; null if the audit log does not store it. */
+  /** Null if the audit log does not store the payload. */
   readonly payload: string | null;
 }
 
 /**
  * Returns the salts and payloads of a chain's entries for these changes, by change ID. A value is null if it was erased. After a database
- * restore, the result omits changes that the database has lost, unless the audit log stores their payload.
+ * restore, a lost change is omitted, except if its payload is stored in the audit log.
  */
 export const listCommittedPayloads = (
   db: Database,

@@ -27,7 +27,7 @@ export const findBillingCustomer = async (db: Database, id: string): Promise<Bil
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-/** Finds a business with its billing data. `isOver` is true if an operator has closed the business, so its subscription must end. */
+/** Finds a business with its billing data. `isOver` is true if an operator has closed the business. Its subscription must then end. */
 const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({
@@ -44,7 +44,7 @@ const findBilledBusiness = async (db: Database, id: string) => {
 };
 export type BilledBusiness = Found<typeof findBilledBusiness>;
 
-/** Finds a consumer with their billing data. `isOver` is true if the person has deleted the account, so the subscription must end. */
+/** Finds a consumer with their billing data. `isOver` is true if the person has deleted the account. The subscription must then end. */
 const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
@@ -112,7 +112,7 @@ export const assertUnchanged = (db: Database, customer: BillingCustomer, account
 /** Returns true if the batch failed because an event with this ID is already recorded. */
 export const isDuplicateBillingEvent = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", billingEvents.id);
 
-/** Returns true if the batch failed because the customer or account has changed, or another customer was linked to the account. */
+/** Returns true if the batch failed because the customer or account has changed, or because another customer was linked to the account. */
 export const isOutdatedBilling = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", billingEvents.customerId) ||
   isConstraintViolation(error, "NOT NULL", billingCustomers.customerId) ||
@@ -143,7 +143,7 @@ export const updateEntitlementAtRevision = (db: Database, { id, revision: known 
     .set(entitlement)
     .where(allOf(eq(businesses.id, id), eq(businesses.revision, known)));
 
-/** Builds a condition for statements after `updateEntitlementAtRevision`. It is true if that statement has changed the account. */
+/** Builds a condition for statements after `updateEntitlementAtRevision`. It is true if the account was changed by that statement. */
 export const hasEntitlement = ({ id, revision: known }: BilledBusiness, entitlement: Entitlement): SQL =>
   existsIn(
     businesses,

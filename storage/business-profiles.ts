@@ -19,7 +19,7 @@ export const findBusinessAccount = (db: Database, id: BusinessId) => {
 
 export type BusinessAccount = Found<typeof findBusinessAccount>;
 
-/** Changes only the fields that are given. Changes no row if it already has these values. */
+/** Changes only the given fields. Changes no row if they already have these values. */
 export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) => {
   const values = { ...change, ...(emitsIssued !== undefined && { emitCertificateIssued: emitsIssued }) };
   return db

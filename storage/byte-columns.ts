@@ -1,12 +1,12 @@
-// Columns that store bytes. The code represents these bytes as text, which would take more space in the database.
+// Columns that store bytes. In code, these values are text, such as hex. As bytes, they take less space in the database.
 import { sql } from "drizzle-orm";
 import { customType } from "drizzle-orm/sqlite-core";
 import { fromBase64, fromBase64Url, toBase64, toBase64Url, toHex } from "../core/bytes.ts";
 import { sealedFromBytes, sealedToHex } from "./vault.ts";
 
 /**
- * Bytes that the code represents as text. D1 returns them as a list of numbers. They are written as `unhex(?)`, so that a statement binds
- * only text and numbers. A prepared query must call `unhex` itself.
+ * Defines a column of bytes that are text in code. D1 returns bytes as a list of numbers. They are written as `unhex(?)`, so that a
+ * statement binds only text and numbers. A prepared query must contain the call of `unhex`.
  */
 const bytesAs = (toHexText: (text: string) => string, fromBytes: (bytes: Uint8Array) => string) =>
   customType<{ data: string; driverData: readonly number[] }>({

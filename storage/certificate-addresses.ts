@@ -1,6 +1,6 @@
-// The email addresses and phone numbers on certificates, as blind indexes. In this file, "address" means either of them. Searches for a
-// person's certificates read this table, so they find a certificate by any of its addresses. The table `certificates` also stores the
-// addresses of each certificate. When a certificate is revoked, erased or deleted, triggers use them to find its rows in this table.
+// The email addresses and phone numbers on certificates, as blind indexes. In this file, "address" means either. Searches for a person's
+// certificates read this table, so they find a certificate by any of its addresses. The table `certificates` also stores the addresses of
+// each certificate. Triggers use them to find a certificate's rows in this table when it is revoked, erased or deleted.
 import { eq, is, or, SQL, sql } from "drizzle-orm";
 import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -46,8 +46,8 @@ export const isActiveAddress = (index: StoredIndex, scope: { readonly businessId
   allOf(eq(addressIndex, index), eq(environment, scope.environment), sql`${active} = 1`, eq(businessId, scope.businessId));
 
 /**
- * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition searches the index lists
- * of both email addresses and phone numbers. This cannot cause a wrong match, because no index occurs in both.
+ * Builds a condition for queries on `certificates`. It is true if the certificate has the address. Searches both email addresses and phone
+ * numbers, because their indexes are never equal.
  */
 export const hasAddress = (index: AddressIndex | SQL): SQL => {
   const isListed = (form: StoredIndex | SQL): SQL =>

@@ -1,8 +1,8 @@
 // Counters of certificates: per business, per group (purpose, recipients and origin), per hour and day of a group, and per day of a
-// business. Issuing a certificate does not change the counters. Instead, a periodic run adds many certificates at once and stores the
-// number of the last one in `counted_certificates`. Readers add the later certificates themselves, so totals are exact. Triggers update the
-// counters when a counted certificate is withdrawn or deleted. Each run also stores the range of its certificates as a retention block. The
-// retention sweep uses the blocks to find certificates that are due for erasure (certificate-erasures.ts).
+// business. Issuing a certificate does not change the counters. A periodic run adds many certificates together and stores the number of the
+// last one in `counted_certificates`. Queries for totals add the later certificates, so totals are exact. Triggers update the counters when
+// a counted certificate is withdrawn or deleted. Each run also stores the range of its certificates as a retention block. The retention
+// sweep uses the blocks to find certificates that are due for erasure (certificate-erasures.ts).
 import { eq, sql, type SQL } from "drizzle-orm";
 import { tallySpansMs } from "../core/certificates/tallies.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";
@@ -20,9 +20,9 @@ import {
 
 /** The maximum number of certificates that one run adds to the counters. The transaction takes about 50 ms. */
 const maxPerRun = 2_000;
-/** A run starts when this many certificates are waiting, because every total must read the waiting certificates. */
+/** A run starts when this many certificates are waiting, because the query for each total must read them. */
 const maxUncounted = 256;
-/** A run also starts when the oldest certificate has waited this long. Otherwise, totals would keep reading the same few certificates. */
+/** A run also starts when the oldest certificate has waited this long. Otherwise, queries would keep reading the same few certificates. */
 const maxUncountedMs = hourMs;
 
 const countedOrd = sql`coalesce((select ${countedCertificates.ord} from ${countedCertificates}), 0)`;
@@ -40,7 +40,7 @@ const inThisRun = sql`from ${certificatesByOrd} where ${isNewToCounters} and ${c
 const statusCounts = sql`sum(${certificates.status} = 'active'), sum(${certificates.status} = 'revoked')`;
 const startOf = (span: number | SQL): SQL => sql`${certificates.issuedAt} - ${certificates.issuedAt} % ${span}`;
 
-/** Builds the statements of one run. The last one stores the number of the run's last certificate in `counted_certificates`. */
+/** The last statement stores the number of the run's last certificate, so it must come after those that count the new certificates. */
 const buildRun = (db: Database) => {
   const { businessId, environment, groupId, counted } = certificates;
   const addCounts = (row: typeof certificateTotals | typeof certificateTallies) => ({
@@ -83,7 +83,7 @@ const buildRun = (db: Database) => {
       .select(
         sql`select min(${certificates.ord}), max(${certificates.ord}), min(${certificates.retentionUntil}) ${inThisRun} having count(*) > 0`,
       )
-      // A block that starts with this number can already exist, because a new certificate can get the number of a deleted test certificate.
+      // A block that starts with the same number can exist, because a new certificate can get the number of a deleted test certificate.
       .onConflictDoUpdate({
         target: retentionBlocks.firstOrd,
         set: {

@@ -1,5 +1,5 @@
-// Erases the personal data of a certificate: sealed values and their keys, the person's blind indexes, the view trail, waiting emails and
-// saved responses. Triggers allow exactly this change, and only once. SPEC Certificate.
+// Erases the personal data of a certificate: sealed values and their keys, the person's blind indexes, the view trail, unsent emails and
+// idempotent responses. Triggers allow only this change to a certificate, and only once. SPEC Certificate.
 import { count, eq, inArray, isNotNull, isNull, lte, max, min, notInArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
@@ -73,7 +73,7 @@ export const findErasableCertificate = async (
 
 /**
  * Returns the statements that erase the personal data of certificates. View counts are kept. The statement that marks the certificates as
- * erased comes first, because until then, triggers protect their rows in other tables. The batch fails if one of the certificates is
+ * erased must come first, because before that, triggers protect their rows in other tables. The batch fails if one of the certificates is
  * already erased (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
@@ -119,15 +119,15 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
     .where(eq(table.certId, id))}, 0)`;
 
 /**
- * Selects when a certificate can be erased: at the end of its retention period or, if later, at the latest cease deadline of its
- * withdrawals. Until then, contact checks must still find the person.
+ * Selects the time at which a certificate can be erased. This is the end of its retention period or the last cease deadline of its
+ * withdrawals, whichever is later. Until a cease deadline, contact checks must find the person.
  */
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 
 /** Builds a condition that is true if a certificate must be erased now. */
 const isErasureDue = (now: Instant): SQL => allOf(isNull(subjectErasedAt), sql`${erasableAt} <= ${now}`, hasNoUnfinishedWithdrawal());
 
-/** The number of blocks that one query reads. Each has at most 2,000 certificates. */
+/** The maximum number of blocks that one query reads. A block has at most 2,000 certificates. */
 const maxBlocks = 4;
 
 const { firstOrd, lastOrd, nextDue } = retentionBlocks;
@@ -144,8 +144,8 @@ const isInBlocks = (blocks: SQLWrapper): SQL =>
 
 /**
  * Finds certificates that are due for erasure, sorted by the end of their retention period, each with its number of view rows. Reads only
- * the most overdue blocks, and none of those in `except`. Also returns the blocks that were read, even those without due certificates, to
- * pass to `updateBlocks`.
+ * the blocks that have been due for the longest time, and none of those in `except`. Also returns all blocks that were read, so that the
+ * caller can pass them to `updateBlocks`.
  */
 export const findDueErasures = async (db: Database, now: Instant, maxCertificates: number, except: readonly number[]) => {
   const [blocks, due] = await batch(db, [
@@ -177,7 +177,7 @@ export const updateBlocks = (db: Database, blocks: readonly number[]) => {
   ] as const;
 };
 
-/** Counts the due erasures and returns the earliest end of a retention period among them, or null if there are none. */
+/** Counts the due erasures. `oldestDue` is the earliest end of a retention period among them, or null if there are none. */
 export const countDueErasures = async (
   db: Database,
   now: Instant,

@@ -1,8 +1,9 @@
 // A business's certificate list: one page and the total. The cost does not grow with the number of certificates. A group is a combination
-// of purpose, recipients and origin, and a business uses only a few. A search by purpose, domain, recipient or period first finds the
-// matching groups. It then merges their newest certificates, and adds up their counters and the certificates that are not counted yet.
-// Anyone can submit a form with a new combination, so only a limited number of groups have counters (issuances.ts). For groups without
-// counters, a search reads only the newest 1,000 certificates. The result says whether it is incomplete.
+// of purpose, recipients and origin, and a business normally uses only a few. A search by purpose, domain, recipient or period first finds
+// the matching groups. For the page, it merges their newest certificates. For the total, it adds up their counters and the certificates
+// that the counters do not include yet. Anyone can submit a form with a new combination, so only a limited number of groups have counters
+// (issuances.ts). For groups without counters, a search reads only the newest 1,000 certificates. `isTruncated` says whether the result is
+// incomplete.
 import { and, asc, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -44,7 +45,7 @@ export interface CertificateFilter {
   readonly to: Instant | null;
 }
 
-/** All matching certificates of a business, newest first. */
+/** Specifies the matching certificates of a business. */
 interface CertificateList {
   readonly businessId: BusinessId;
   readonly environment: Environment;
@@ -104,18 +105,18 @@ const isWanted = ({ filter }: CertificateList) =>
   );
 
 /**
- * A search by address reads at most this many certificates, the newest ones with that address. Other searches apply the limit only to
+ * The maximum number of certificates that a search by address reads, newest first. In other searches, the limit applies only to
  * certificates in groups without counters.
  */
 const maxJudged = 1_000;
 /**
- * To compute the total for a period, a search adds up at most `maxCounters` counters. In hours that the period covers only partly, it
- * counts single certificates, at most `maxPartial`. Beyond these limits, the total is a lower bound.
+ * To compute the total for a period, a search adds up at most `maxCounters` counters. In hours that are only partly in the period, it
+ * counts up to `maxPartial` certificates individually. If a limit is reached, the total is a lower bound.
  */
 const maxCounters = 20_000;
 const maxPartial = 5_000;
 
-/** Returns the position and length of the page. No page extends past certificate number `maxListed`. */
+/** Returns the position and length of a page. Only the first `maxListed` certificates can be listed. */
 export const getPageRange = ({ page, perPage }: Pick<CertificateListQuery, "page" | "perPage">): ListRange => {
   const start = Math.min((page - 1) * perPage, maxListed);
   return { start, length: Math.min(perPage, maxListed - start) };
@@ -124,9 +125,8 @@ export const getPageRange = ({ page, perPage }: Pick<CertificateListQuery, "page
 interface Search {
   /** Selects the `ord` of the certificates in a range of the list. */
   readonly selectOrds: (range: ListRange) => SQL;
-  /** The numbers whose sum is the total. */
   readonly totals: readonly SQL<number>[];
-  /** Conditions that are true if the search skipped certificates or counters that could match. */
+  /** Conditions that are true if a limit was reached, so that some matches may be missing. */
   readonly omissions: readonly SQL[];
 }
 
@@ -150,7 +150,7 @@ const searchByAddress = (list: CertificateList, [index, second]: readonly [Addre
   };
 };
 
-/** Handles lists without a filter, and lists filtered only by status. Reads the certificates in order from the index on the business. */
+/** Handles lists that have no filter or only a status filter. Reads the certificates in order from the database index on the business. */
 const searchByBusiness = (list: CertificateList): Search => {
   const newest = ({ start, length }: ListRange) =>
     query
@@ -195,8 +195,8 @@ const selectWantedGroups = ({ businessId, environment, filter }: CertificateList
 });
 
 /**
- * Counts the matching certificates in the groups. For a period, adds up the counters of the whole spans in it, and counts the certificates
- * in the rest of it.
+ * Counts the matching certificates in the groups. For a period, adds up the counters of the hours and days that are completely in the
+ * period, and counts the certificates in the rest of the period.
  */
 const countInGroups = (
   list: CertificateList,
@@ -208,8 +208,8 @@ const countInGroups = (
     const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
     return { totals: [total, countNew(list, hasCounters)], omissions: [] };
   }
-  // These are cross joins, because SQLite never reorders them. With other joins, SQLite would read all counters and certificates of a group
-  // before it checked the period.
+  // Cross joins, because SQLite does not reorder them. With other joins, SQLite would read all counters and certificates of a group before
+  // checking the period.
   const periods = planTallies(filter.from, filter.to);
   const wholeSpans = jsonTable(periods.wholeSpans);
   const partial = jsonTable(periods.remainders);
@@ -239,8 +239,8 @@ const searchByGroups = (list: CertificateList): Search => {
 
   // Merges the certificates of the groups, newest first. Each step of the recursion takes the newest certificate from the queue and adds
   // the next older one of the same group and status. The query therefore reads one certificate per group and status, and then one per
-  // certificate in the list. The step does not check the end of the period, because an older certificate is always before that end. With
-  // that check, SQLite would not start its index search at the previous certificate.
+  // certificate in the list. A step does not need to check the end of the period, because it adds only older certificates. With that check,
+  // SQLite would not start its index search at the previous certificate.
   const newestOf = (group: SQL, status: SQL, position = isIssuedBetween(filter)) =>
     sql`(select ${certificates.ord} from ${certificates} where ${and(sql`${certificates.groupId} = ${group}`, sql`${certificates.status} = ${status}`, position)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit 1)`;
   const behind = and(
@@ -278,8 +278,8 @@ const searchByGroups = (list: CertificateList): Search => {
 const maxListedDomains = 100;
 
 /**
- * Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Omits hosts that occur only in groups
- * without counters.
+ * Lists up to 100 hosts of a domain on which a business's certificates were issued, in alphabetical order. Omits hosts that occur only in
+ * groups without counters.
  */
 export const listOriginDomains = async (
   db: Database,
@@ -323,7 +323,7 @@ export const countCertificatesByStatus = (
 
 export interface CertificatePage {
   readonly certificates: readonly CertificateSummary[];
-  /** The number of matching certificates on all pages; a lower bound if `isTruncated` is true. */
+  /** The number of matching certificates on all pages. If `isTruncated` is true, this is a lower bound. */
   readonly total: number;
   /** True if more than `total` certificates may match, or if the pages cannot show all matches. */
   readonly isTruncated: boolean;
@@ -372,7 +372,10 @@ export const listCertificatePage = (db: Database, list: CertificateListQuery): L
   });
 };
 
-/** Returns the total for the filter in one shard, and when the business's newest and oldest certificates there were issued. */
+/**
+ * Returns the total for the filter in one shard. Also returns the issuance times of the business's newest and oldest certificates in this
+ * shard, regardless of the filter.
+ */
 export const findListExtent = (db: Database, list: CertificateList): Lookup<ListExtent> => {
   const endOfList = (order: typeof asc): SQL<Instant | null> =>
     sql`${query

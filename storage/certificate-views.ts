@@ -1,5 +1,5 @@
-// The view trail of a certificate: one row for each of the first 10,000 views of its public page. The column `view_count` of the
-// certificate counts all views by people, but no views by bots. Data about the viewer is sealed.
+// The view trail of a certificate: one row for each of the first 10,000 views of its public page. Data about the viewer is sealed. The
+// certificate's column `view_count` counts all views except those by bots.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";
@@ -34,8 +34,9 @@ const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId
 );
 
 /**
- * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. If its
- * personal data is erased or it already has 10,000 rows, they store no row and only count the view. Views by bots are not counted.
+ * Returns the statements that record one view of a certificate's public page. If the certificate's personal data is erased or it already
+ * has 10,000 rows, they store no row and only count the view. Views by bots are not counted. The statements do nothing if the certificate
+ * is unknown.
  */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;

@@ -93,7 +93,7 @@ const publishedFields = {
 };
 
 /**
- * Joins the receipts, because almost every certificate has one. Withdrawals are rare, so `publishedFields` selects them with a subquery.
+ * Almost every certificate has a receipt, so receipts are joined. Withdrawals are rare, so `publishedFields` selects them with a subquery.
  */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
@@ -150,8 +150,8 @@ export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup
   );
 
 /**
- * Looks up when a certificate's retention period ends, and when the audit log recorded its issuance (null if it has not). The result is
- * null if the certificate is unknown.
+ * Returns the end of a certificate's retention period, and the time at which the audit log recorded its issuance (null if it has not). The
+ * result is null if the certificate is unknown.
  */
 export const lookUpCustody = (
   db: Database,
@@ -166,8 +166,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate for its public page, and when the audit log recorded its issuance. In the same round trip, first runs
- * `viewStatements`, which record the view. Returns null if the certificate is unknown.
+ * Returns the certificate for its public page, and the time at which the audit log recorded its issuance. Before that, runs
+ * `viewStatements`, which record the view, in the same round trip. Returns null if the certificate is unknown.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -205,8 +205,8 @@ const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, busine
 });
 
 /**
- * Returns a certificate for its business, with the person's details and the evidence decrypted. Returns null if the certificate is unknown,
- * or belongs to another business or environment. SPEC Certificate API.
+ * Returns a certificate for its business, with the decrypted data of the person and the evidence. Returns null if the certificate is
+ * unknown, or belongs to another business or environment. SPEC Certificate API.
  */
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
   const row = await selectOwnedById(db, ref).get();
@@ -232,8 +232,8 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 };
 
 /**
- * Returns the newest of these certificates, decrypted, for comparison with a repeated submission. Ignores certificates that were issued at
- * or before `since`, and certificates whose personal data is erased. Returns null if none is left.
+ * Returns the newest of these certificates with its decrypted data, for comparison with a repeated submission. Ignores certificates that
+ * were not issued after `since`, and certificates whose personal data is erased. Returns null if no certificate remains.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db
@@ -291,13 +291,9 @@ interface Person {
   readonly evidence: NonNullable<OpenedCertificate["evidence"]>;
 }
 
-/**
- * The sealed data about a person: evidence, root salt and fields. It is a list without property names, because names would take space in
- * every row.
- */
+/** The sealed data about a person. It is a list, because property names would take space in every row. */
 type PersonText = readonly [evidence: Person["evidence"], rootSalt: string, fields: readonly (readonly [string, string])[]];
 
-/** Formats the evidence, the root salt and the fields as one string to be sealed. */
 export const formatPerson = ({ evidenceText, rootSalt, fields }: Pick<Certificate, "evidenceText" | "rootSalt" | "fields">): string =>
   `[${evidenceText},${JSON.stringify(toBase64Url(rootSalt))},${JSON.stringify([...fields])}]`;
 
@@ -314,8 +310,8 @@ export const openRootSalt = async (vault: Vault, certId: string, businessId: str
   (await openPerson(vault, certId, businessId, personSealed)).subject.rootSalt;
 
 /**
- * Returns the email address with this blind index, as the person typed it. Returns null if the form did not contain it or the data is
- * erased.
+ * Returns the email address with this blind index, as the person typed it. Returns null if the certificate does not contain it or the data
+ * is erased.
  */
 export const openPersonEmail = async (
   vault: Vault,
@@ -333,8 +329,8 @@ export const openPersonEmail = async (
 };
 
 /**
- * Returns the domains on which these certificates were issued, by certificate ID. Omits certificates of other businesses. The code checks
- * the business after the query. With a condition on the business, SQLite would read all of the business's certificates.
+ * Returns the domains on which these certificates were issued, by certificate ID. Omits certificates of other businesses. The business is
+ * checked after the query, because with a condition on the business, SQLite would read all of its certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

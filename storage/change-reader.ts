@@ -1,6 +1,6 @@
-// Runs the readers of the change log: the audit logs' readers and the event reader. A run first retries work that was set aside. It then
-// reads the log page by page, processes each page, and stores its position. Runs can overlap, and after a crash the next run reads the same
-// changes again. Readers must therefore recognize work that is already done.
+// Runs the readers of the change log: one for each audit log, and one for events. A run first retries work that was set aside. It then
+// reads the log page by page, processes each page, and stores its position. Runs can overlap, and after a crash, the next run reads the
+// same changes again. Readers must therefore recognize work that is already done.
 import type { SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
@@ -19,7 +19,7 @@ import { batch, onPrimary, type Database, type Statement } from "./database.ts";
 
 /** The work that one change requires of a reader. */
 interface ChangeWork extends ChangePosition {
-  /** True if the reader has set the subject of the work aside. In that case, the work waits for the next retry. */
+  /** True if the subject of the work was set aside. The work then waits for the next retry. */
   readonly isSetAside?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ChangeReader<Work extends ChangeWork> {
   /** Selects the number of the last change that the reader has read. */
   readonly offset: SQL<number>;
   readonly maxPerPage: number;
-  /** Selects up to `max` rows of work in unread changes, oldest first. One change can have several rows. */
+  /** Selects up to `max` rows of work in unread changes, oldest first. A change can have several rows of work. */
   readonly selectUnread: (db: DrizzleD1Database, max: number) => Statement & PromiseLike<Work[]>;
   /** Lists the work of the changes that were set aside. */
   readonly listWorkOf: (db: Database, exceptions: readonly ChangeException[]) => Promise<readonly Work[]>;
@@ -37,13 +37,13 @@ export interface ChangeReader<Work extends ChangeWork> {
   /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
   /**
-   * True if changes without work for this reader can be deleted before the reader has read them. In that case, the reader stores no
-   * position after a page without work for it.
+   * True if changes without work for this reader can be deleted before it has read them. The reader then stores no position after a page
+   * without work.
    */
   readonly isPassedWithoutWork?: true;
   /** Returns the statement that stores the position after this work, or null to store it in `change_readers`. */
   readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => Statement | null;
-  /** The delays before failed work is tried again. */
+  /** The delays before failed work is retried. */
   readonly backoff: Backoff;
 }
 
@@ -54,8 +54,8 @@ interface ReaderPorts {
 }
 
 /**
- * Reads one page. It contains all of the work for a change or none of it. `position` is the last change that the page covers, or null if
- * there are no changes.
+ * Reads one page. The work of a change is never divided between pages. `position` is the last change that the page covers, or null if there
+ * are no changes.
  */
 const readPage = async <Work extends ChangeWork>(db: Database, reader: ChangeReader<Work>) => {
   const primary = onPrimary(db); // replicas may not have the newest changes yet
@@ -86,7 +86,10 @@ const retryExceptions = async <Work extends ChangeWork>(db: Database, reader: Ch
   ]);
 };
 
-/** Runs a reader. Returns true if changes may be left for the next run, false if none are left, or null if `process` stopped the reader. */
+/**
+ * Runs a reader. Returns true if there may be more changes for the next run, false if there are none, or null if `process` stopped the
+ * reader.
+ */
 export const runReader = async <Work extends ChangeWork>(
   db: Database,
   reader: ChangeReader<Work>,

@@ -1,5 +1,5 @@
-// The change log of a shard: one row for each committed change, in commit order. Readers do the background work that a change requires.
-// Each reader stores its position, and changes that all readers have read are deleted. docs/internals/change-log.md explains the design.
+// The change log of a shard: one row for each committed change, in commit order. Readers do the background work that changes require. Each
+// reader stores its position, and changes that all readers have read are deleted. docs/internals/change-log.md explains the design.
 import { and, desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
@@ -42,8 +42,8 @@ export interface ChangePosition {
 
 /**
  * Builds a condition that is true if the log still contains this change. If it does not, the database was restored to an earlier state
- * after the run had read the change. In that case, the run must not store its position. The next run starts at the restored position, and
- * must recognize work that is already done.
+ * after a run read the change. That run must not store its position. The next run starts at the restored position, and must recognize work
+ * that is already done.
  */
 export const isInLog = ({ ord, id }: ChangePosition): SQL => existsIn(changes, eq(changes.ord, ord), eq(changes.id, id));
 
@@ -55,7 +55,7 @@ export const positionInReaders = (reader: SQL | string): SQL =>
 export const readerOffset = (position: SQL): SQL<number> =>
   sql`coalesce((${position}), (select min(${changes.ord}) - 1 from ${changes}), 0)`;
 
-/** Selects the newest change. Use it in the transaction that reads the work. Otherwise, the reader could skip a change. */
+/** Selects the newest change. Use it in the same transaction as the query for the work. Otherwise, a reader could skip a change. */
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
@@ -68,7 +68,7 @@ export const advanceReader = (db: Database, reader: string, offset: SQL<number>,
 
 /**
  * Deletes up to `max` changes that all of these readers have read, oldest first. Keeps changes that match a condition in `needed`. Also
- * keeps the last change that the slowest reader has read. If that change were deleted, its number could be reused.
+ * keeps the last change that all readers have read, because if it were the newest change, its number could be reused after the deletion.
  */
 export const deletePassedChanges = (
   db: Database,
@@ -91,7 +91,7 @@ export const deletePassedChanges = (
 export const isSetAside = (reader: SQL | string, subject: SQL): SQL =>
   existsIn(changeExceptions, sql`${changeExceptions.reader} = ${reader}`, sql`${changeExceptions.subject} = ${subject}`);
 
-/** A subject that a reader could not process: an event sequence that did not respond, or a change with malformed entries. */
+/** A subject that a reader could not process, for example an event sequence that did not respond, or a change with malformed entries. */
 export interface ChangeException {
   readonly subject: string;
   /** The number of the subject's first unprocessed change. */
@@ -120,8 +120,8 @@ const areExceptions = (reader: string, subjects: readonly string[]): SQL =>
   allOf(eq(changeExceptions.reader, reader), inArray(changeExceptions.subject, jsonList(subjects)));
 
 /**
- * Deletes the exceptions of subjects whose changes up to `readUpTo` were processed. Does nothing if another run of the reader has read
- * further, because this run may not have processed later changes of these subjects.
+ * Deletes the exceptions of subjects whose changes up to `readUpTo` were processed. Does nothing if another run of the reader is already
+ * past `readUpTo`, because later changes of these subjects may not have been processed.
  */
 export const deleteExceptions = (
   db: Database,
@@ -130,7 +130,7 @@ export const deleteExceptions = (
   { offset, readUpTo }: { readonly offset: SQL<number>; readonly readUpTo: number },
 ) => db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${offset} <= ${readUpTo}`));
 
-/** Postpones the next attempt. The delay doubles with each failure, up to `maxMs`. */
+/** Schedules the next retry. The delay doubles with each failure, up to `maxMs`. */
 export const postponeExceptions = (db: Database, reader: string, subjects: readonly string[], { firstMs, maxMs }: Backoff, now: Instant) =>
   db
     .update(changeExceptions)

@@ -13,13 +13,13 @@ import { claimDueRows } from "./outboxes/claim.ts";
 import { allOf, hasPreviousChange } from "./query.ts";
 
 export interface NewCheckpoint extends CheckpointSubject {
-  /** The shard of the audit log; null for a ledger. */
+  /** The audit log, or null for a ledger. */
   readonly auditLog: ShardId | null;
-  /** The number of the 15-minute window, counted from 1970. */
+  /** The number of 15-minute windows since 1970. */
   readonly window: number;
 }
 
-/** A witness or timestamp service. `attestation` is null if it has not been obtained yet. */
+/** A witness or timestamp service. `attestation` is null if the service has not attested the checkpoint yet. */
 export interface RequestedAttestor {
   readonly kind: Attestation["kind"];
   readonly name: string;
@@ -34,7 +34,7 @@ export const findHighWater = async (db: Database, auditLog: ShardId) =>
     .where(eq(auditLogHighWater.auditLog, auditLog))
     .get()) ?? null;
 
-// The value is inlined, because SQLite uses the partial index attestations_due only if the condition contains no bound values.
+// The value is inlined, because SQLite does not use the partial index attestations_due for a condition with bound values.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
@@ -52,9 +52,9 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
     });
 
 /**
- * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. If the window already has a checkpoint, keeps
- * that one and adds no anchors. For an audit log, also saves the tree if it is the largest that the log has signed. Marks pending
- * attestations of earlier checkpoints as given up, because the new checkpoint also covers their entries.
+ * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. If the window already has a checkpoint, keeps it
+ * and adds no anchors. For an audit log, also saves the tree if it is the largest that the log has signed. Marks pending attestations of
+ * earlier checkpoints as given up, because the new checkpoint covers the same entries.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -133,7 +133,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // longer than an attestation, which takes at most 30 s
+const leaseMs = minuteMs; // longer than an attempt, which takes at most 30 s
 
 /** Claims up to `max` due attestations for one minute, with their checkpoints. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
@@ -156,7 +156,7 @@ export const claimAttestations = async (db: Database, max: number, now: Instant)
 
 export type DueAttestation = Found<typeof claimAttestations>[number];
 
-/** The outcome of an attempt. If it is `pending`, the next attempt is due at `nextAt`. */
+/** The outcome of an attempt. `nextAt` is the time of the next attempt. */
 export type AttestationUpdate =
   | { readonly status: "attested" | "unverified"; readonly attestation: Attestation }
   | { readonly status: "given_up" }
@@ -178,9 +178,9 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 };
 
 /**
- * Returns the log's first checkpoint that covers the entry `index` and has at least `witnessMin` cosignatures and, if `needsStamp` is true,
- * a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`. Pass a window that is not
- * later than the one in which the entry was added.
+ * Returns the log's first checkpoint that covers the entry `index` and has at least `witnessMin` cosignatures. If `needsStamp` is true, it
+ * must also have a timestamp. Returns null if there is no such checkpoint. To limit the search, pass as `sinceWindow` the window in which
+ * the entry was added, or an earlier one.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

@@ -1,6 +1,6 @@
-// Daily limits for a client's submissions without an API key. Anyone who knows a page's client ID can send such submissions, so their
-// number and stored bytes are limited. The batch that issues a certificate counts the submission, and fails if a limit is exceeded. SPEC
-// Limits.
+// Daily limits for a client's submissions without an API key. The client ID is public, so anyone can send such submissions. Therefore,
+// their number and stored bytes are limited. The batch that issues a certificate counts the submission, and fails if a limit is exceeded.
+// SPEC Limits.
 import { eq, isNull, lte, sql, type Placeholder, type SQL } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
@@ -13,22 +13,22 @@ import { clientDailyUsage, clients, disclosures, entityLists } from "./schema.ts
 export type ClientUsageDay = Pick<typeof clientDailyUsage.$inferSelect, "clientId" | "day">;
 
 export interface SubmissionUsage extends ClientUsageDay {
-  /** The bytes that only this certificate uses. */
+  /** The bytes that are stored only for this certificate. */
   readonly ownBytes: number;
-  /** The hash of a text that several certificates can share. The bytes of a shared text count only if it is new. */
+  /** The hash of the disclosure text. Certificates with the same text share it, so its bytes count only if the text is new. */
   readonly disclosureHash: string;
   readonly disclosureBytes: number;
   readonly entitiesHash: string;
   readonly entitiesBytes: number;
-  /** The limits for clients that have none of their own. If the limits are null, usage is not counted. */
+  /** The limits for clients without individual limits. If null, usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
 }
 
 /**
  * Counts a submission. Must come before the statements that store the shared texts. If `isLimited` is true, the batch fails when a limit is
- * exceeded (`isDailyLimitReached`). `isNear` is true if at least 80% of a limit is used and the owners were not warned that day. `room` is
- * the number of submissions left that day. Returns no row if usage is not counted.
+ * exceeded (`isDailyLimitReached`). `isNear` is true if at least 80% of a limit is used and the owners have not been warned that day.
+ * `room` is the number of submissions left that day. If usage is not counted, the statement returns no row.
  */
 export const recordSubmissionUsage = (
   db: Database,
@@ -70,8 +70,8 @@ export const recordSubmissionUsage = (
 };
 
 /**
- * Builds a condition that is true unless the client has exceeded its daily limit of new groups. Groups above the limit get no counters.
- * Must come after `recordSubmissionUsage` in the batch, which also counts the group that is being added.
+ * Builds a condition that is true if the client has added at most `maxGroups` new groups that day. Groups above the limit get no counters.
+ * Use it after `recordSubmissionUsage` in the batch, which counts the group that is being added.
  */
 export const hasGroupsLeft = ({ clientId, day }: Placeholders<ClientUsageDay>, maxGroups: Placeholder): SQL =>
   existsIn(
@@ -86,7 +86,7 @@ export const isDailyLimitReached = (error: unknown): boolean => isConstraintViol
 const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
-/** Builds a condition that is true if the owners were not warned that day. Use it before `markUsageWarned` in the batch. */
+/** Builds a condition that is true if the owners have not been warned that day. Use it before `markUsageWarned` in the batch. */
 export const isUsageWarningDue = (day: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(day));
 
 export const markUsageWarned = (db: Database, day: ClientUsageDay, now: Instant) =>

@@ -22,7 +22,6 @@ export const insertClient = (db: Database, businessId: BusinessId, client: Clien
 
 export const isClientLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", clients.businessId);
 
-/** Lists all of a business's clients, oldest first. */
 export const listClientsByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly Client[]> =>
   createLookup(
     db,
@@ -36,7 +35,7 @@ const isOwnClient = (businessId: BusinessId, clientId: ClientId) => allOf(eq(id,
 export const findOwnClient = async (db: Database, businessId: BusinessId, clientId: ClientId): Promise<Client | null> =>
   (await db.select(listedFields).from(clients).where(isOwnClient(businessId, clientId)).get()) ?? null;
 
-/** Changes only the settings that are given. Changes no row if it already has these values. */
+/** Changes only the given settings. Changes no row if they already have these values. */
 export const updateClient = (db: Database, businessId: BusinessId, clientId: ClientId, settings: Partial<ClientSettings>) =>
   db
     .update(clients)

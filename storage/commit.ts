@@ -1,5 +1,5 @@
-// Commits each change in one batch, together with the change log rows, audit entries and ledger statements of its domain events. The batch
-// commits everything or nothing. The service sends a 2xx response only after the commit.
+// Commits each change in one batch (all or nothing) with the change log rows, audit entries and ledger statements of its domain events. The
+// service sends a 2xx response only after the commit.
 import { sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -40,8 +40,8 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
 };
 
 /**
- * Returns the name of the event sequence for a domain event, or null if the domain event has no public event. Sandbox records have a
- * separate sequence, so that test data never reaches a live endpoint.
+ * Returns the name of a domain event's sequence, or null if it has no public event. Sandbox records have a separate sequence, so that test
+ * data never reaches a live endpoint.
  */
 const getSequenceOf = (event: DomainEvent): string | null => {
   if (!hasPublicEvent(event)) return null;
@@ -60,14 +60,14 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  // The values of these columns are stored in other tables.
+  // For this kind of change, these values are stored in other tables.
   const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null };
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
 
 /**
- * Builds a change that contains its ledger statement and its audit entry. Both can be rebuilt from the certificate after the change is
- * deleted.
+ * Builds a change that contains its ledger statement and audit entry. After the change is deleted, both can be rebuilt from the
+ * certificate.
  */
 const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statement }: AnchorRow): RecordedChange => {
   const { type, entityType, entityId, at, occurredAt = null, chains } = event;
@@ -78,7 +78,7 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
 };
 
-/** Builds a change that contains the payload of its audit entry. The payload stays in the change only until the audit log has stored it. */
+/** Builds a change that contains the payload of its audit entry, until the audit log has stored the payload. */
 const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   const { type, entityType, entityId, at, chains } = event;
   const [{ tag: chain, auditLog, content = event }, ...others] = chains;
@@ -91,7 +91,7 @@ const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   };
 };
 
-/** Builds the row with the statement for the ledger. Throws if the event has no anchor data. */
+/** Throws if the event has no anchor data. */
 const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
   if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
@@ -107,8 +107,8 @@ const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anch
 };
 
 /**
- * Returns the statements that record domain events, for the batch that makes the change. Throws if `onlyIf` is given and an event is
- * anchored or public.
+ * Returns the statements that record domain events, for the batch that makes the change. If `onlyIf` is given, the events must be neither
+ * anchored nor public. Otherwise, the function throws.
  */
 export const buildDomainEventStatements = async (
   db: Database,
@@ -168,9 +168,9 @@ export interface FollowUpScheduler {
 
 /**
  * Commits a change and its domain events in one transaction. Throws if any statement fails, as `batch` does. Returns the results in the
- * shape of `statements`. Does not schedule the follow-up work, so the job that runs every minute does it later.
+ * shape of `statements`. Does not schedule the follow-up work, which is then done by the job that runs every minute.
  *
- * If the change fails because the business also issues certificates in other shards, holds the account there and tries again
+ * If the change fails because the business also issues certificates in other shards, places a hold on the account there and tries again
  * (issuing-shards.ts).
  */
 export const commitWithoutFollowUp = async <const Of extends Statements>(
@@ -178,7 +178,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   services: CommitServices,
   statements: Of,
   domainEvents: readonly DomainEvent[],
-  /** If given, the domain events are written only if this condition is true after `statements` have run. */
+  /** The domain events are written only if this condition is true after `statements` have run. */
   onlyIf?: SQL,
 ): Promise<BatchResults<Of>> => {
   const eventStatements = await buildDomainEventStatements(db, services, domainEvents, onlyIf);
@@ -219,8 +219,8 @@ export const commit = async <const Of extends Statements>(
 };
 
 /**
- * Runs `attempt`, which loads data, decides and commits. Repeats it if it fails because the loaded data has changed. After `maxAttempts`
- * such failures, refuses with `storage_unavailable`. Rethrows every other error.
+ * Runs `attempt`, which loads data, decides and commits. If it fails because the loaded data has changed, runs it again. After
+ * `maxAttempts` such failures, refuses with `storage_unavailable`. Rethrows every other error.
  */
 export const retryOnConflict = async <T>(
   /** Functions that recognize errors caused by outdated data. */

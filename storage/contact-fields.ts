@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change increases the revision. If the revision is no longer the one that the caller
-// has read, the change fails and the caller reads the fields again.
+// A person's contact fields, sealed as one value. Each change increases the revision. If the fields have a newer revision than the caller
+// has read, the change fails, and the caller must read the fields again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
@@ -19,7 +19,7 @@ type SerializedFields = Partial<Record<ContactKey, readonly [value: string, upda
 
 const fieldEntries = Object.entries as <T extends object>(of: T) => [ContactKey, NonNullable<T[keyof T]>][];
 
-/** Returns the JSON to seal in the person's record or in a share. */
+/** The JSON is sealed in the person's record or in a share. */
 export const serializeContactFields = (fields: ContactFields): string =>
   JSON.stringify(Object.fromEntries(fieldEntries(fields).map(([key, { value, updatedAt }]) => [key, [value, updatedAt]])));
 
@@ -40,12 +40,15 @@ export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) =>
 
 type StoredContactFields = Found<typeof findContactFields>;
 
-const maxRevision = Number.MAX_SAFE_INTEGER; // greater than the revision of any copy in a share, so that all shares are listed
+const maxRevision = Number.MAX_SAFE_INTEGER; // greater than any revision in a share, so that all shares are listed
 
 /**
- * Loads the data for a change of these fields in one round trip: all fields, the other shards in which the person may have shares, and
- * shares in the person's own shard that contain one of the fields (at most as many as one batch can update). Returns null if the person is
- * unknown or the account is erased.
+ * Loads the data for a change of these fields in one round trip:
+ * - all fields
+ * - the other shards in which the person may have shares
+ * - the shares in the shard of the person's account that contain one of the fields, at most as many as one batch can update
+ *
+ * Returns null if the person is unknown or the account is erased.
  */
 export const findFieldsForUpdate = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
   const outdated = createLookup(db, [listOutdatedShares(db, id, { keys, revision: maxRevision, now })], ([rows]) => rows);
@@ -61,8 +64,8 @@ export const updateStoredFields = async (db: Database, vault: Vault, id: Consume
 };
 
 /**
- * Selects the revision for a row to insert. If the fields have changed or the account is erased, the revision is NULL, so that the insert
- * fails.
+ * Selects the revision of the fields for a row to insert. If the fields have changed or the account is erased, the result is NULL, so that
+ * the insert fails.
  */
 export const unchangedFieldsRevision = (id: ConsumerId, revision: number): SQL<number> => {
   const { fieldsRevision } = consumers;

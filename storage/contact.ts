@@ -1,5 +1,5 @@
-// Contact checks (does a business have consent to contact this email address or phone number?) and matches (does a certificate contain this
-// email address or phone number?). Both compare blind indexes and decrypt nothing.
+// A contact check determines whether a business has consent to contact an email address or phone number. A match determines whether a
+// certificate contains an email address or phone number. Both compare blind indexes and decrypt nothing.
 import { and, desc, eq, exists, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
 import { listStoredForms, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -32,16 +32,16 @@ import {
 } from "./schema.ts";
 import { allOf, existsIn, query } from "./query.ts";
 
-/** The blind indexes of one person. A contact check uses a record if either index matches. */
+/** The blind indexes of one person. A contact check considers a record if either index matches. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", AddressIndex | null>>;
 
-const maxBasisRecords = 20; // per address and kind of record; records that permit contact come first
-/** To limit the cost, a check evaluates at most this many of an address's newest certificates, and this many of its newest shares. */
+const maxBasisRecords = 20; // of each address and kind, starting with records that permit contact
+/** To limit the cost, a check evaluates at most this many certificates and this many shares of an address, newest first. */
 const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
 
-/** Selects the ID of the empty recipient list. If a person accepted no recipient, this is the certificate's list of accepted recipients. */
+/** Selects the ID of the empty recipient list, which a certificate has as its accepted list if the person accepted no recipient. */
 const emptyList = query
   .select({ id: entityLists.id })
   .from(entityLists)
@@ -53,8 +53,8 @@ const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds a condition that is true if a check for this recipient must take the certificate into account. The certificate must list the
- * recipient. If the form asked about each recipient separately, the person must also have answered for this one, or accepted none at all.
+ * Builds a condition that is true if a check for this recipient must consider the certificate. The certificate must list the recipient. If
+ * the form asked about each recipient separately, the person must also have accepted or rejected this recipient, or accepted none at all.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;
@@ -63,7 +63,7 @@ const isAboutEntity = (entity: string): SQL => {
 };
 
 /**
- * Selects the deadline by which this recipient must stop contacting the person. Null if the person has not withdrawn consent for the
+ * Selects the deadline by which this recipient must stop contacting the person, or null if the person has not withdrawn consent for this
  * recipient.
  */
 const entityCeaseByField = (entity: string | null): SQL<number | null> => {
@@ -81,21 +81,21 @@ interface ContactQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly subjects: readonly SubjectIndexes[];
-  /** The recipient, spelled as on the record; null to consider all recipients. */
+  /** The recipient, spelled as on the record. If null, the check is not limited to one recipient. */
   readonly entity: string | null;
   readonly purpose: string | null;
 }
 
-/** Lists all stored forms of the indexes. Each form is evaluated separately, as if it were a different address of the person. */
+/** Lists all stored forms of the indexes. The queries treat each form as a separate address. */
 const listDistinctForms = (indexes: readonly (AddressIndex | null)[]): readonly StoredIndex[] =>
   [...new Set(indexes)].flatMap((index) => (index === null ? [] : listStoredForms(index)));
 
 const addressRows = (addresses: readonly StoredIndex[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
 
-/** Selects the addresses, and for each of them whether it has more records than the check evaluates. */
+/** Selects the addresses. For each, `is_truncated` says whether it has more records than the check evaluates. */
 const addressRowsWithTruncation = (addresses: readonly StoredIndex[], hasMore: SQL): SQL =>
-  // Because of `limit -1`, SQLite evaluates `hasMore` once for each address, and not again for each joined record.
+  // Because of `limit -1`, SQLite evaluates `hasMore` once for each address instead of once for each joined record.
   sql`(select j.value, ${hasMore} as is_truncated from ${addressRows(addresses)} limit -1) j`;
 const isTruncatedField = sql`j.is_truncated`.mapWith(Boolean).as("is_truncated");
 
@@ -153,8 +153,8 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery) => {
 
 /**
  * A person can enter someone else's email address or phone number in their contact fields. Therefore, a share permits contact only with an
- * email address that the person verified by signing in, and never with a phone number. This restriction does not apply to revoked shares,
- * because they never permit contact.
+ * email address that the person verified by signing in, and never with a phone number. Revoked shares always count, because they never
+ * permit contact.
  */
 const isCountedShare = (index: IndexName) => {
   const isEnded = inArray(shares.state, ["revoked", "ceased"]);
@@ -162,8 +162,8 @@ const isCountedShare = (index: IndexName) => {
 };
 
 /**
- * Selects shares. A share permits contact only by the business itself, so the recipient in a query must be the business's name at the time
- * of the grant.
+ * A share permits contact only by the business itself. If a query specifies a recipient, it must therefore be the business's name at the
+ * time of the grant.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly StoredIndex[], now: Instant) => {
   const { entity, purpose } = contact;
@@ -217,7 +217,7 @@ interface SubjectRecords {
 
 const permitsContact = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
 
-/** Merges the records from all shards of a business: first records that permit contact, then the others, newest first within each group. */
+/** Merges the records from all shards of a business. Records that permit contact come first, then the others, each newest first. */
 export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])[]): readonly SubjectBasis[] =>
   (shards[0] ?? []).map((_, at) => {
     const parts = shards.map((subjects) => subjects[at] as SubjectRecords);
@@ -265,8 +265,8 @@ const groupBySubject = ({ subjects }: ContactQuery, rows: readonly AddressRow[])
 };
 
 /**
- * For each person, finds the certificates and shares in the shard of the business's account, in one round trip. Evaluates the newest 1,000
- * certificates and the newest 1,000 shares of each address.
+ * For each person, finds the certificates and shares in the shard of the business's account, in one round trip. Evaluates up to 1,000
+ * certificates and 1,000 shares of each address, newest first.
  */
 export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
   const emails = listDistinctForms(contact.subjects.map(({ email }) => email));
@@ -279,7 +279,7 @@ export const findContactRecords = async (db: Database, contact: ContactQuery, no
   return groupBySubject(contact, [...certs.map(toCertificateRow), ...[...sharesByEmail, ...sharesByPhone].map(toShareRow)]);
 };
 
-/** Like `findContactRecords`, for the other shards of a business, which have no shares. */
+/** Like `findContactRecords`, for the other shards of a business, where it has no shares. */
 export const findCertificateRecords = async (db: Database, contact: ContactQuery): Promise<readonly SubjectRecords[]> =>
   groupBySubject(contact, (await selectCertificatesBy(db, contact)).map(toCertificateRow));
 
@@ -306,12 +306,12 @@ export const findMatchableCertificate = async (db: Database, certId: CertId) => 
 
 const maxDailyMisses = 20;
 
-/** Whether each value is on the certificate; null for a value that the caller did not send. */
+/** True if the value is on the certificate, or null if the caller did not send the value. */
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
  * Compares values with the certificate. The same statement counts a mismatch, so concurrent requests cannot exceed the caller's daily limit
- * of 20 mismatches for a certificate. Returns null if the limit is reached. `day` is the number of days since 1970 (UTC).
+ * of 20 mismatches for a certificate. Returns null if the limit is reached. `day` is the number of days since 1970-01-01 (UTC).
  */
 export const compareSubject = async (
   db: Database,

@@ -25,7 +25,7 @@ export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Pr
 /** Called before each call to the database, with the number of queries in the call. */
 export type QueryCounter = (queries: number) => void;
 
-/** Makes a call to the database. `queries` is the number of queries in the call. */
+/** Runs a call to the database that contains `queries` queries. */
 export type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
 /** The part of a D1 statement that drizzle uses. Its methods throw only StorageFault. */
@@ -57,7 +57,7 @@ class TranslatedStatement {
   }
 }
 
-/** Wraps a D1 binding so that it throws only StorageFault, and makes every call through `runQueries`. */
+/** Wraps a D1 binding so that it throws only StorageFault. `runQueries` makes each call. */
 const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQueries: QueryRunner): Binding => {
   const guard = {
     prepare: (sql: string) =>
@@ -82,13 +82,12 @@ export interface DatabaseOptions {
   /** The timeout of each call. */
   readonly maxMs?: number | undefined;
   readonly count?: QueryCounter;
-  /** Makes a call to the database. In development, simulated-faults.ts provides a replacement. */
+  /** Makes a call to the database. In development, simulated-faults.ts replaces it. */
   readonly makeCall?: (<T>(call: () => Promise<T>) => Promise<T>) | undefined;
   /** Measures each call, including calls that time out. */
   readonly trace?: QueryRunner | undefined;
 }
 
-/** Opens a shard's database. */
 export const openDatabase = (
   binding: D1Database,
   { maxMs = requestTimeoutMs, count = () => {}, makeCall = (call) => call(), trace = (_, call) => call() }: DatabaseOptions = {},
@@ -100,15 +99,15 @@ export const openDatabase = (
   return drizzle(withFaultTranslation(binding, runQueries) as D1Database);
 };
 
-/** Returns a database whose reads see every earlier commit, because they do not use replicas. */
+/** Returns a database that reads from the primary instead of replicas, and therefore sees every earlier commit. */
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
 /** The result type of a storage function, without null. */
 export type Found<Query extends (...args: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query for a batch. Drizzle queries are thenable, so an async function that returned one would run it. Such functions therefore return a
- * list of statements.
+ * A query for a batch. Drizzle queries are thenable, so if an async function returned one, the query would run. Async functions therefore
+ * return a list of statements.
  */
 export type Statement = BatchItem<"sqlite">;
 
@@ -126,8 +125,8 @@ export const shapeResults = <Of extends Statements>(statements: Of, results: rea
     : Object.fromEntries(Object.keys(statements).map((name, at) => [name, results[at]]))) as BatchResults<Of>;
 
 /**
- * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails. If the fault is an outage, the
- * changes may have been committed. Otherwise, nothing was written.
+ * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails. If the fault is an outage, the changes
+ * may have been committed. For any other fault, nothing was written.
  *
  * In a batch, D1 returns rows by column name. If a join selects two columns with the same name, give them different aliases
  * (`withTablePrefix`).

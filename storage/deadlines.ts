@@ -1,5 +1,5 @@
-// A business's open deadlines: those of withdrawals and revoked shares that the business has not acknowledged yet. A withdrawal covers a
-// whole certificate or individual recipients. SPEC Withdrawal.
+// A business's open deadlines: the cease deadlines of withdrawals and revoked shares that the business has not acknowledged yet. A
+// withdrawal covers a whole certificate or individual recipients. SPEC Withdrawal.
 import { and, eq, gt, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -18,7 +18,7 @@ const isOpenShare = (business: Business, environment: Environment) =>
 const isOpenRecipient = (business: Business, environment: Environment) =>
   and(eq(entityCeaseDeadlines.businessId, business), eq(entityCeaseDeadlines.environment, environment));
 
-const maxCounted = 1_000; // per kind of deadline, to limit how many rows a page of the portal reads
+const maxCounted = 1_000; // of each kind, to limit the number of rows that a page of the portal reads
 
 /** A field that counts the open deadlines, up to 1,000 of each kind. `business` can be a column of the outer query. */
 export const openDeadlinesField = (business: Business, environment: Environment): SQL<number> => {
