@@ -94,7 +94,7 @@ export interface Proofs extends ProofServices {
   readonly auditLogStub: (auditLog: ShardId) => DurableObjectStub<AuditLog>;
   /** Sends a request to the embedded ledger. All access to the ledger is over HTTP. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
-  /** Serves a full tile of the log named `origin` from R2. Returns null if the log's Durable Object must respond. */
+  /** Serves a full tile of the log named `origin` from R2. Returns null if the log's Durable Object must serve the request. */
   readonly serveStoredTile: (origin: string, request: Request) => Promise<Response | null>;
   /** Requests anchoring in a separate invocation, which starts within seconds. */
   readonly requestAnchoring: () => Promise<void>;

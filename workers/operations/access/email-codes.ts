@@ -13,7 +13,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 /**
  * Builds the text that a code's hash covers. It contains the code's ID for a withdrawal, and the realm and address for a sign-in.
- * Therefore, a hash that is copied to another withdrawal code or another address does not match.
+ * Therefore, a hash does not match if someone copies it to the row of another withdrawal code or another address.
  */
 export type CodeBinding = (id: string) => string;
 

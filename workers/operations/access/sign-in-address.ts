@@ -138,8 +138,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 
 /**
  * Returns the text that a sign-in code is bound to. `knownEmail` is the stored address that receives the code. A member's code is also
- * bound to the part before the @ of that address. Without this, a code could sign the person in to a different mailbox's membership, if
- * that membership became the most recently used one in the meantime.
+ * bound to the part before the @ of that address. Two mailboxes can have the same index. Without this part, a code that was sent to one
+ * mailbox could sign the person in to a membership of the other.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

@@ -17,8 +17,8 @@ import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
 /**
- * If a redeemed code is sent again within this time, it is refused, but its token is not revoked, because the client may not have received
- * the response. After this time, the code is considered stolen.
+ * If a redeemed code is sent again within this time, the client probably did not receive the response. The code is refused, but its token
+ * stays valid. After this time, the code is considered stolen, and its token is revoked.
  */
 const codeReplayGraceMs = 10 * secondMs;
 

@@ -20,7 +20,7 @@ export interface PageVisitor {
   readonly userAgent: string;
   /** True for a HEAD request or a prefetch. In that case, the view is stored as automated and not counted. */
   readonly isPrefetch: boolean;
-  /** True if an open page asks for the certificate's current status. No view is recorded. */
+  /** True if a page that is already open asks for the certificate's current status. In that case, no view is recorded. */
   readonly isRefresh?: boolean;
 }
 

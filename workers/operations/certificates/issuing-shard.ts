@@ -24,8 +24,8 @@ const loadFills = async (services: CertificateDependencies): Promise<readonly Sh
 };
 
 /**
- * Returns the client with the shard for its next certificate. If the current shard is closed or full and another shard has room, the
- * business issues in that shard from now on. If no change is necessary or possible, returns the client unchanged. Makes no query if the
+ * Returns the client with the shard for its next certificate. If the current shard is closed or full and another shard has room, moves the
+ * business's future certificates to that shard. If no change is necessary or possible, returns the client unchanged. Makes no query if the
  * deployment has only one shard.
  */
 export const continueInShardWithRoom = async (

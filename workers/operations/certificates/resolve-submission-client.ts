@@ -18,7 +18,7 @@ export interface SubmissionClient {
   readonly id: ClientId;
   /** The account, possibly outdated, because it can come from the cache. */
   readonly known: KnownClient;
-  /** The Origin header's host if it is on one of the account's verified domains. */
+  /** The host in the Origin header, if it is on one of the account's verified domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
   /** The shard that issues the account's certificates: its own shard, or another one after its own was full or closed. */
   readonly shard: ShardId;

@@ -59,9 +59,9 @@ export interface ErasureProgress {
 }
 
 /**
- * Revokes the person's active shares in batches of 500, and then erases everything that identifies the person in this shard. Each batch is
- * one transaction with its events and the notices to owners. Sweeps expired shares instead of revoking them. Stops when the work budget is
- * used up. A repeated call continues.
+ * Revokes the person's active shares in batches of 500, and then erases everything that identifies the person in this shard. One
+ * transaction revokes a batch and writes its events and the notices to owners. Expired shares are swept instead of revoked. Stops when the
+ * work budget is used up. A repeated call continues.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;

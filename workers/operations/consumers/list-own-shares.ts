@@ -35,7 +35,10 @@ export const loadSharesWith = async <T>(
 export const listOwnShares = async (services: ReadDependencies, person: Person): Promise<SharePage> =>
   (await loadSharesWith(services, person, (ownDb) => combineLookups(ownDb, [])))[0];
 
-/** Lists at most 500 of the person's shares with one business, in the same order. All of them are in the business's shard. */
+/**
+ * Lists at most 500 of the person's shares with one business, in the same order as `listOwnShares`. Reads only the business's shard, which
+ * contains all of them.
+ */
 export const listOwnSharesWithBusiness = async (
   services: ReadDependencies,
   { id }: Pick<Person, "id">,

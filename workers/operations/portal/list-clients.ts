@@ -5,6 +5,5 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the business's clients, live and sandbox. */
 export const listClients = (services: Stores, member: MemberSession): Lookup<readonly Client[]> =>
   listClientsByBusiness(getBusinessDatabase(services, member), member.business.id);

@@ -1,4 +1,4 @@
-// Implements GET /v1/sandbox/clock. Also defines the type for callers of sandbox operations.
+// Implements GET /v1/sandbox/clock. Also defines the types for callers of sandbox operations.
 import type { Principal, BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { Instant } from "../../../core/time.ts";

@@ -32,7 +32,7 @@ export interface RenewedShare {
 export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable" | "rate_limited";
 
 /**
- * Loads the client, decides and commits. Throws an error that `isOutdatedGrant` or `isOutdatedShare` recognizes if the loaded data has
+ * Makes one attempt to renew the share. Throws an error that `isOutdatedGrant` or `isOutdatedShare` recognizes if the loaded data has
  * changed.
  */
 export const commitRenewal = async (

@@ -53,8 +53,9 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 };
 
 /**
- * Returns true if the decision may be returned by redirect. There must be a return URL, and evidence other than a reply to the sheet's
- * message. Such a reply proves only that the page that opened the sheet made the request, so the sheet sends the result to that page.
+ * Returns true if the decision may be returned by redirect. There must be a return URL, and evidence other than `message`, which is a reply
+ * to a message from the sheet. Such a reply proves only that the page that opened the sheet made the request, so the result is sent to that
+ * page instead.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);

@@ -40,7 +40,7 @@ export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_
 
 /**
  * Returns true if a third-party site (neither ours nor the business's) sent the request. Such a site has no reason to submit codes. This is
- * only an extra check. What proves that the person sent the request is the code or token.
+ * only an extra check: the code or token is what proves that the person sent the request.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
   const { baseUrl, verifyUrl, appUrl } = services.config;
