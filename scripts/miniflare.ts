@@ -15,7 +15,6 @@ export const loadWrangler = (): typeof import("wrangler") => createRequire(impor
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
 export type Miniflare = InstanceType<typeof Miniflare>;
 
-/** The options that all runtimes have in common. */
 export interface SharedOptions {
   readonly stateDir: string;
   /** If false, prints only warnings and errors, so that benchmarks do not measure the terminal. */

@@ -66,7 +66,6 @@ export interface Config extends ProofSettings {
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
   readonly linkKeys: LinkKeys;
-  /** The keys that encrypt stored indexes. */
   readonly indexEncryptionKeys: LinkKeys;
   readonly issuerSeed: Bytes;
   /** When the current issuer key becomes valid, in ISO 8601 format. */
@@ -144,7 +143,7 @@ export interface MetricsQuerySettings {
 /** An OpenTelemetry collector that accepts OTLP over HTTP. */
 export interface TraceSettings {
   readonly url: string;
-  /** Secret: the headers that authorize the request. */
+  /** The headers that authorize the request. They are secret. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The fraction of requests, jobs and webhook deliveries to record, above 0 and up to 1. */
   readonly sampleRate: number;

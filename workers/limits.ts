@@ -17,8 +17,8 @@ export const defaultLimits = {
   /** Counts requests for certificates, receipts and withdrawal pages. Pages and JSON are counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /**
-   * Counts requests for health, keys, the OpenAPI document, the documentation and logs. A monitor, or a verifier that reads a log, needs
-   * dozens of requests.
+   * Counts requests for the logs and for public pages and documents without records, such as the home page, the documentation, the keys and
+   * the health check. A monitor, or a verifier that reads a log, needs dozens of requests.
    */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
   /** Counts failed lookups of API keys, agent tokens and the operator token. Successful lookups never count. */
@@ -26,8 +26,8 @@ export const defaultLimits = {
   /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can expire overnight. */
   UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },
   /**
-   * Enough for an office with one IP address when everyone signs in in the morning. More requests suggest that someone is sending codes to
-   * other people.
+   * Enough for an office with one IP address where everyone signs in at the start of the day. More requests suggest that someone is sending
+   * codes to other people.
    */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
   /** Each code allows only a few attempts, so this limit only protects the database from a flood by one caller. */
@@ -124,7 +124,7 @@ export const defaultLimits = {
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Anyone who finds a test client ID in a page's source can create test shares. The limit is enough for a load test. */
   SANDBOX_GRANTS_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
-  /** Developers and their tests move the sandbox clock. Each call sweeps up to 1,000 shares. */
+  /** Counts moves of the sandbox clock and resets of the sandbox. Each call can process 1,000 shares or more. */
   SANDBOX_CLOCK: { count: 20, seconds: 60, scaled: false },
   /**
    * A code has 256 random bits, and a failed attempt does not use it up. This limit only stops an IP address that keeps sending the same

@@ -4,7 +4,7 @@ import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import { getLastTimeWithDeadlineBefore, getOutageStart } from "./calendar.ts";
 import type { Lead } from "./leads.ts";
 
-/** The recipient in withdrawals for a single recipient. */
+/** The recipient from which people withdraw in withdrawals of the kind `recipient`. */
 export const namedRecipient = "Bright Homes Inc";
 
 /**

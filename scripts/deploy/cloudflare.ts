@@ -14,7 +14,6 @@ const pageSize = 50; // the largest page that the API allows for accounts
 /** Thrown if the API refuses a call. */
 export class CloudflareError extends Error {
   readonly status: number;
-  /** Cloudflare's error codes. */
   readonly codes: readonly number[];
   constructor(call: string, status: number, errors: readonly { readonly code: number; readonly message: string }[]) {
     const reasons = errors.map(({ code, message }) => `${message} [code: ${code}]`);

@@ -55,7 +55,6 @@ export const createServiceClock = async (api: string, print: (line: string) => v
   return () => Date.now() + difference;
 };
 
-/** The names of the link keys that the service uses. */
 export interface UsedLinkKeys {
   readonly current: string;
   readonly accepted: readonly string[];

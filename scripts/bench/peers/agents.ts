@@ -20,7 +20,6 @@ const buildCall = (n: number, method: string, params: object, headers: Readonly<
   body: JSON.stringify({ jsonrpc: "2.0", id: n + 1, method, params }),
 });
 
-/** Opens a session on the reference server and returns the session's ID. */
 const openSession = async (url: string): Promise<string> => {
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1.0.0" } };
   const { path, headers, body } = buildCall(0, "initialize", params, {});

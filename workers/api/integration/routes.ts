@@ -116,7 +116,7 @@ integrationRoutes.openapi(createIntegrationRoute, async (c) => {
   const plan = await planIntegration(services, member, c.req.valid("json"));
   if (!plan.ok) return refusal(c, plan);
   if (plan.value.isFetchable) {
-    // Apply the business's limit as the secondary one, so that the RateLimit headers describe the person's limit, as they do in a replayed
+    // Apply the business's limit as the secondary one. The RateLimit headers then describe the person's limit, as they do in a replayed
     // response.
     const refused = applySecondaryRateLimit(c, "INTEGRATE", await services.takeExactly("INTEGRATE", member.business.id));
     if (refused !== null) return refused;

@@ -33,7 +33,7 @@ const requireWritableBusiness = defineGuard<MemberEnv>({ refusesOnChange: ["subs
 export const portalGuard = (...more: readonly Guard[]) =>
   combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, requireWritableBusiness, ...more);
 
-/** For a route that only reads, but is a POST because each call writes an audit entry. Members can use it while a payment is past due. */
+/** For a POST route that returns data and only records the access in the audit log. Members can use it while a payment is past due. */
 export const portalReadGuard = (...more: readonly Guard[]) => combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, ...more);
 
 /** Must run after `portalGuard`. Responds with 403 unless the member is an owner. */

@@ -171,7 +171,7 @@ const findCeaseObligation = async (request: PortalRequest): Promise<CeaseObligat
   return { kind: "share", id: shareId, ceaseBy, acknowledgedAt, subject: purpose };
 };
 
-/** Identifies what a form asks to confirm. It changes if the person withdraws from more recipients or from the whole certificate. */
+/** Returns a hash of what a form asks to confirm. It changes if the person withdraws from more recipients or from the whole certificate. */
 const hashObligation = (obligation: CeaseObligation): string =>
   sha256Hex(toCanonicalJson([obligation.kind, ...(obligation.kind === "recipients" ? obligation.recipients : [])]));
 

@@ -30,7 +30,7 @@ const getTimeFormats = once(() => ({
 interface RecentTimeProps {
   readonly at: Instant;
   readonly precision?: "minutes" | "seconds";
-  /** Shows the day even if the time is today. */
+  /** Shows the day even for a time today. */
   readonly withDay?: boolean;
   /** Text after the time, such as the time zone if no heading shows it. */
   readonly suffix?: string;

@@ -204,7 +204,7 @@ const renderWithdrawn = async (c: Context<AppEnv>): Promise<Response> => {
 
 export const registerWithdrawalRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/:id/withdraw", limitPageByAddress("VERIFY_PER_IP"), renderWithdrawal);
-  // The language links on a page that a POST returned lead here.
+  // If a POST returned the page, its language links lead here.
   pages.get("/:id/withdraw/:step", (c) => redirectTo(c, `/c/${encodeURIComponent(c.req.param("id"))}/withdraw`));
   pages.post("/:id/withdraw", certificateFormHandler("OPT_OUT_REQUEST_PER_IP", handleCodeRequest));
   pages.post("/:id/withdraw/confirm", certificateFormHandler("OPT_OUT_CONFIRM_PER_IP", handleCodeConfirmation));

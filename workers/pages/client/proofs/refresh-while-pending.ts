@@ -3,7 +3,7 @@
 import { addIcons } from "../live/add-icons.ts";
 
 const firstDelayMs = 5_000;
-const delayGrowth = 1.5; // the delays are 5 s, 7.5 s and so on, which makes about a dozen requests in ten minutes
+const delayGrowth = 1.5; // the delays grow from 5 s to a minute, which makes about 15 requests in ten minutes
 const maxDelayMs = 60_000;
 const maxPollingMs = 10 * 60_000;
 
