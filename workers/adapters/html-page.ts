@@ -22,7 +22,7 @@ const inlineElements: ReadonlySet<string> = new Set([
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
 const maxLinks = 10_000;
-// The parser's work per tag grows with the number of open elements. Real pages never have more than 100 open at a time. Without a limit, 1
+// The parser's work per tag grows with the number of open elements. Real pages have fewer than 100 of them at a time. Without a limit, 1
 // MiB of opening tags would take ten seconds.
 const maxDepth = 1_000;
 const chunkLength = 16_384; // a chunk has at most about 5,000 tags, and the depth is checked after each chunk

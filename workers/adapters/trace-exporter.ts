@@ -33,7 +33,7 @@ export type ExportSpans = (spans: readonly Span[]) => Promise<void>;
 const limits = { timeoutMs: 5 * secondMs, maxBytes: 65_536 }; // the response must be read to the end, but its content is not used
 const leaseMs = limits.timeoutMs + secondMs; // a sender that has not finished by then was ended by the platform
 const maxWaitingSpans = 1_000; // this many spans take about 500 kB
-const maxRequestsInTurn = 5; // five requests take at most 25 s, and the platform ends work 30 s after the response
+const maxRequestsInTurn = 5; // five requests take at most 25 s, and the platform stops work 30 s after the response
 const errorStatusCode = 2;
 
 const toAttributes = (attributes: Attributes) =>

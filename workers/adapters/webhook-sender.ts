@@ -1,4 +1,4 @@
-// Sends one webhook request to a customer's endpoint. Checks the host before each attempt (a verdict is reused for five seconds), ends an
+// Sends one webhook request to a customer's endpoint. Checks the host before each attempt (a verdict is reused for five seconds), aborts an
 // attempt after ten seconds, and does not follow redirects. Reads only the status, the headers and the first 4 kB of the response body.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { concatBytes } from "../../core/bytes.ts";

@@ -95,7 +95,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   return stored.length > 0 || (await getLedgerState(db, adapter.id)).lastRun !== basis.lastRun;
 };
 
-/** Submits due anchors from every shard to the shard's ledgers, oldest first, until all are submitted or the budget is used up. */
+/** Submits the due anchors of every shard to the shard's ledgers, until all are submitted or the budget is used up. */
 export const submitAnchors = async (platform: Platform): Promise<void> => {
   const { ledgersOf } = platform;
   await forEachShard(platform, "ledger", async (db, shard) => {

@@ -7,7 +7,7 @@ import { forEachShard } from "./for-each-shard.ts";
 
 /**
  * Lists the audit logs to notify. Notifying a log makes it set an alarm and read every shard, so logs without unread entries are left out.
- * If the deployment has only one shard, and the run is not limited to a shard, notifies that shard's log without checking for unread
+ * If the deployment has only one shard, and the run is not limited to a shard, includes that shard's log without checking for unread
  * entries.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> => {

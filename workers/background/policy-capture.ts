@@ -152,7 +152,7 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
 
 /** Captures the due pages of one shard, within the work budget. Concurrent calls are safe. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims pages independently. A worker ends early if all remaining due pages belong to a business that another worker is
+  // Each worker claims pages independently. A worker stops early if all remaining due pages belong to a business that another worker is
   // processing.
   const worker = async (): Promise<void> => {
     for await (const claimed of claimEach(platform, (now) => claimPolicyPage(db, now))) await processPage(platform, db, claimed);

@@ -11,7 +11,7 @@ import type { Platform } from "../platform/platform.ts";
 const userAgent = "Svc-Policies/1";
 const allowedPorts: readonly number[] = [443]; // a verified origin never uses another port
 const pageTimeoutMs = 10 * secondMs; // set by SPEC Policy snapshot
-const fetchTimeoutMs = 25 * secondMs; // enough for two unresponsive pages and a few more; the platform ends work 30 s after the response
+const fetchTimeoutMs = 25 * secondMs; // enough for two unresponsive pages and a few more; the platform stops work 30 s after the response
 const maxBytes = 1_024 * 1_024; // set by SPEC Policy snapshot
 const maxPages = 12; // enough for two start pages, three candidates for each policy and some well-known paths
 
