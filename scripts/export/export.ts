@@ -265,7 +265,7 @@ const writePart = async (
     }, rewrapper);
   } catch (error) {
     writer.abort();
-    throw error;
+    throw new Error(`${path} could not be exported: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
   const written = writer.finish();
   return { path, kind, ...(shard !== undefined && { shard }), sha256: written.sha256, bytes: written.bytes, lines: written.lines };
