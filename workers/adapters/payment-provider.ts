@@ -25,7 +25,7 @@ const describeProviderError = (error: unknown): string => (error instanceof Stri
  */
 export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { apiUrl } = settings;
-  // The bundle contains only these parts of the API (`alias` in wrangler.toml).
+  // The type has only the parts of the API that we call, because the bundle leaves out most others (`alias` in wrangler.toml).
   const stripe: Pick<Stripe, "checkout" | "billingPortal" | "subscriptions"> = new Stripe(settings.secretKey, {
     httpClient: Stripe.createFetchHttpClient((input, init) => fetch(input, init)),
     timeout: requestTimeoutMs,
