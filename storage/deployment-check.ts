@@ -15,7 +15,6 @@ interface CheckBusiness {
   readonly now: Instant;
 }
 
-/** Returns the statements that create the business and its test client unless they exist. */
 export const insertCheckBusiness = (db: Database, { id, clientId, name, chain, now }: CheckBusiness) =>
   [
     db

@@ -19,12 +19,12 @@ export type Domain = Pick<typeof domains.$inferSelect, keyof typeof shown>;
 const maxDomains = 100;
 
 const isOwnDomain = (businessId: BusinessId, id: string): SQL => allOf(eq(domains.id, id), eq(domains.businessId, businessId));
-/** Builds a condition that is true if the claim expired before the domain was verified. */
+/** Builds a condition that is true if the claim has expired and the domain was not verified. */
 export const isExpiredClaim = (now: Instant): SQL =>
   allOf(eq(domains.status, "pending"), isNotNull(domains.expiresAt), lte(domains.expiresAt, now));
 
 /**
- * Deletes an expired claim for the domain, and inserts a new claim. Fails if the business has already claimed the domain
+ * Deletes the business's expired claim for the domain, and inserts a new claim. Fails if the business has already claimed the domain
  * (`isDomainAlreadyClaimed`) or has 100 domains (`isDomainLimitReached`).
  */
 export const insertDomain = (
@@ -43,7 +43,6 @@ export const isDomainLimitReached = (error: unknown): boolean => isConstraintVio
 export const isDomainAlreadyClaimed = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", domains.businessId, domains.domain);
 
-/** Lists all of a business's domains, newest first. */
 export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly Domain[]> =>
   createLookup(
     db,
@@ -58,7 +57,7 @@ export const findDomain = async (db: Database, businessId: BusinessId, id: strin
 /** Deletes a domain. Does nothing if the domain belongs to another business. */
 export const deleteDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(isOwnDomain(businessId, id));
 
-/** Marks a domain as verified, even if it was verified before. */
+/** Marks a domain as verified and restarts its periodic checks. */
 export const markDomainVerified = (
   db: Database,
   id: string,
@@ -71,7 +70,7 @@ export const markDomainVerified = (
 
 const leaseMs = hourMs; // if the process dies, the domains are due again after an hour
 
-/** Claims up to `max` verified domains that are due for a check, most overdue first. Concurrent runs get different domains. */
+/** Claims up to `max` verified domains that are due for a check. Concurrent runs get different domains. */
 export const claimDueDomainChecks = async (db: Database, now: Instant, max: number) => {
   const { id, nextCheckAt, status } = domains;
   const due = query
@@ -114,9 +113,7 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
     .set({ ...state, status: "lapsed", nextCheckAt: null })
     .where(isUnchangedSinceClaim(id, before));
 
-/**
- * Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed`. It is true if that statement has recorded the result.
- */
+/** Builds a condition for statements after `recordDomainCheck` or `markDomainLapsed`. It is true if the result was recorded. */
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 

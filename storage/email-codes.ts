@@ -1,6 +1,6 @@
-// Creates, limits and checks email codes. One statement returns the hashes to compare and counts the attempt, so concurrent guesses cannot
-// exceed the limit. Each request inserts a row, even if no email is sent. If a limit is exceeded, the new code is stored as already
-// expired. SPEC Authentication, Limits.
+// Creates, limits and checks email codes. The same statement returns the hashes to compare and counts the attempt, so concurrent guesses
+// cannot exceed the limit. Each request for a code inserts a row, even if no email is sent. If a limit is exceeded, the code is stored as
+// already expired. SPEC Authentication, Limits.
 import { count, desc, eq, gt, gte, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import { toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
@@ -17,7 +17,7 @@ import { isNotErased } from "./unless-erased.ts";
 /** The address that a code verifies, and the purpose of the verification. */
 export interface VerifiableAddress {
   readonly purpose: EmailCodePurpose;
-  /** The scope of the code within its purpose: the business and environment, or the realm. */
+  /** What the code is for within its purpose: a business and environment, or a realm. */
   readonly topic: string;
   readonly addressIndex: AddressIndex;
   /** The certificate for which the code was requested, if any. */
@@ -25,7 +25,7 @@ export interface VerifiableAddress {
 }
 
 export interface CodeRequester extends VerifiableAddress {
-  /** The hash of the browser's cookie, or null if all browsers count as one. */
+  /** The hash of the browser's cookie, or null if browsers are not distinguished. */
   readonly contextHash: string | null;
 }
 
@@ -77,7 +77,7 @@ export const insertEmailCode = (
   code: {
     readonly id: string;
     readonly codeHash: StoredIndex;
-    /** The ID of the sign-up or invitation that entering the code also completes, if any. */
+    /** The ID of the sign-up or invitation that is completed when the code is entered, if any. */
     readonly signupId?: string | null;
     readonly now: Instant;
   },
@@ -103,9 +103,10 @@ export const shouldSendCode = (codeId: string, isKnown: boolean): SQL => allOf(s
 export const isCodeUnusable = (codeId: string): SQL => notExistsIn(emailCodes, eq(id, codeId), wasUsable);
 
 /**
- * Counts one attempt on each open code that the requester may still try, and returns these codes. If there is at least one, also counts one
- * failure, which the caller clears after a correct code. If `failuresFromElsewhere` is set, a failure counts only if this browser requested
- * none of the open codes. The failure row is always written, so that response times do not reveal whether a code exists.
+ * Counts one attempt for each open code that the requester may still try, and returns these codes. If there is at least one, also counts
+ * one failure, which the caller clears after a correct code. If `failuresFromElsewhere` is set, failures are counted only for a browser
+ * that requested none of the open codes. The row with the number of failures is always written, so that response times do not reveal
+ * whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -124,7 +125,7 @@ export const consumeCodeAttempt = async (
   const storedIndex = toStoredIndex(addressIndex);
   const others = listOtherForms(addressIndex);
   const { attempts } = await batch(db, {
-    // During a rotation of the index keys, the failures can be stored under another form of the index.
+    // During a rotation of the index key, the failures can be stored under another form of the index.
     ...(others.length > 0 && {
       aligned: db
         .update(emailCodeFailures)
@@ -169,7 +170,7 @@ export const consumeCodeAttempt = async (
 export const findCertIdOfOpenCode = async (db: Database, address: VerifiableAddress, now: Instant): Promise<CertId | null> =>
   (await db.select({ certId: emailCodes.certId }).from(emailCodes).where(isOpenFor(address, now)).limit(1).get())?.certId ?? null;
 
-/** Lists the IDs of the open codes that this browser requested, without counting an attempt. */
+/** Lists the IDs of the open codes that this browser requested. Counts no attempt. */
 export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -178,11 +179,11 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
   return rows.map((row) => row.id);
 };
 
-/** Returns the ID of the sign-up or invitation that this code also completes, or null if there is none. */
+/** Returns the ID of the sign-up or invitation that is completed when this code is entered, or null if there is none. */
 export const findSignupIdByCode = async (db: Database, codeId: string): Promise<string | null> =>
   (await db.select({ signupId: emailCodes.signupId }).from(emailCodes).where(eq(id, codeId)).get())?.signupId ?? null;
 
-/** Lists the IDs of the codes created after `since`, except those that exceeded a limit. The limits keep this list short. */
+/** Lists the IDs of the codes created after `since`, except those that exceeded a limit. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -191,11 +192,11 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
   return rows.map((row) => row.id);
 };
 
-/** Selects when a code for the address was last requested, including codes that exceeded a limit. */
+/** Selects the time at which a code for the address was last requested, including codes that exceeded a limit. */
 export const selectNewestCodeTime = (db: Database, address: Omit<VerifiableAddress, "certId">) =>
   db.select({ createdAt }).from(emailCodes).where(isForTopic(address)).orderBy(desc(createdAt)).limit(1);
 
-/** Returns true if the email with this browser's newest code could not be delivered. Ignores codes that exceeded a limit. */
+/** Returns true if the service gave up sending the email with this browser's newest code. Ignores codes that exceeded a limit. */
 export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester): Promise<boolean> => {
   const newest = await db
     .select({ failedAt: selectFailureOf(id).as("failed_at") })
@@ -221,7 +222,7 @@ export const isCodeUsedBySession = (codeId: string, sessionHash: string): SQL =>
   existsIn(emailCodes, eq(id, codeId), eq(emailCodes.sessionHash, sessionHash));
 
 /**
- * Returns the statements that, after a sign-in, expire the other open codes for the address and clear its failures. They do nothing if the
+ * Returns the statements that expire the other open codes for the address after a sign-in, and clear its failures. They do nothing if the
  * batch did not create the session.
  */
 export const expireOpenCodes = (db: Database, address: VerifiableAddress, now: Instant, sessionHash: string) => {

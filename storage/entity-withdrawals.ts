@@ -1,6 +1,6 @@
-// A certificate's recipients, withdrawals for individual recipients, and the business's acknowledgments. Withdrawals and acknowledgments
-// are each numbered per certificate. If two concurrent calls use the same number, the second batch fails, and its caller tries again with
-// current data. SPEC Withdrawal.
+// A certificate's recipients, withdrawals for individual recipients, and the business's acknowledgments. The withdrawals of each
+// certificate are numbered, and so are the acknowledgments. If two concurrent calls use the same number, the second batch fails, and its
+// caller tries again with current data. SPEC Withdrawal.
 import { eq, gte, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -53,7 +53,9 @@ export const originDomainField = sql<string>`${query
   .from(certificateGroups)
   .where(eq(certificateGroups.id, certificates.groupId))}`;
 
-/** Builds a condition that is true if a list of recipients contains the name. Reads one row of an index, not the whole list. */
+/**
+ * Builds a condition that is true if a list of recipients contains the name. Reads one row of a database index instead of the whole list.
+ */
 export const isListed = (listId: SQLWrapper, name: string): SQL =>
   existsIn(listedEntities, eq(listedEntities.listId, listId), eq(listedEntities.entity, name));
 
@@ -74,8 +76,8 @@ const answerField = (listId: typeof certificates.acceptedListId | typeof certifi
     .where(eq(entityLists.id, listId))}`.mapWith(entityLists.entities);
 
 /**
- * Fields for queries on `certificates`: the recipients that the person accepted, and those that the person rejected. Null if the form did
- * not ask about each recipient.
+ * Fields for queries on `certificates`: the recipients that the person accepted, and those that the person rejected. Both are null if the
+ * form did not ask about each recipient.
  */
 export const acceptedEntitiesField = answerField(certificates.acceptedListId);
 export const rejectedEntitiesField = answerField(certificates.rejectedListId);
@@ -124,8 +126,8 @@ export interface SignedReceipt {
 }
 
 /**
- * Returns the columns that both kinds of withdrawals have: withdrawals of whole certificates and withdrawals for individual recipients. The
- * business's note is not stored if the certificate's personal data is erased.
+ * Returns the columns that are common to withdrawals of whole certificates and withdrawals for individual recipients. If the certificate's
+ * personal data is erased, the business's note is not stored.
  */
 export const toWithdrawalRow = async (
   vault: Vault,
@@ -145,8 +147,8 @@ export const toWithdrawalRow = async (
 const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements that store a withdrawal for individual recipients. The batch fails if the certificate was revoked, or another
- * withdrawal was recorded, after the certificate was read (`isOutdatedEntityWithdrawal`).
+ * Returns the statements that store a withdrawal for individual recipients. The batch fails if the certificate has been revoked since it
+ * was read, or another withdrawal has been recorded (`isOutdatedEntityWithdrawal`).
  */
 export const insertEntityWithdrawal = async (
   db: Database,
@@ -199,7 +201,8 @@ export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
 /**
- * Lists the decrypted note and acknowledgment for each recipient for whom consent was withdrawn, in the order of `sortWithdrawnEntities`.
+ * For each recipient for whom consent was withdrawn, returns the decrypted note and acknowledgment, in the order of
+ * `sortWithdrawnEntities`.
  */
 export const listOpenedEntityWithdrawals = async (
   db: Database,
@@ -221,7 +224,7 @@ export const listOpenedEntityWithdrawals = async (
     .leftJoin(acknowledgedEntities, isSameEntity)
     .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
     .where(eq(withdrawnEntities.certId, certificate.certId));
-  const opened = new Map<string, Promise<string>>(); // up to a thousand recipients can share one note, so each note is decrypted only once
+  const opened = new Map<string, Promise<string>>(); // each note is decrypted only once, because a thousand recipients can share it
   const open = (context: EncryptionContext, sealed: string): Promise<string> => {
     const text = opened.get(sealed) ?? vault.open(context, sealed);
     opened.set(sealed, text);

@@ -30,12 +30,12 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// Used codes are kept for a day, so that a second use is detected.
+// How long used codes are kept, so that a second use is detected.
 const usedCodeRetentionMs = dayMs;
 // Longer than the payment provider retries an event: three days, or up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
-// The payment provider reports a checkout within three days. A customer without a checkout after a week does not belong to any of our
-// accounts.
+// The payment provider reports a checkout within three days. A customer who is not linked to an account after a week does not belong to any
+// of our accounts.
 const unlinkedCustomerRetentionMs = 7 * dayMs;
 
 const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable, condition: SQL])[] => [
@@ -60,7 +60,7 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
   [clientDailyUsage, lt(clientDailyUsage.day, toDayNumber(now))],
 ];
 
-/** Returns one statement per table. Each deletes at most 1,000 rows. The caller repeats each statement until it deletes nothing. */
+/** Returns one statement per table, which deletes at most 1,000 rows. Repeat each statement until it deletes nothing. */
 export const deleteExpiredRows = (db: Database, now: Instant) =>
   expiryConditions(now).map(([table, condition]) => {
     const rowid = sql`rowid`;

@@ -1,5 +1,5 @@
 // Emails that the service has given up sending, with the reason. Operators see all failed emails, and can resend those without a one-time
-// code. A person whose request caused the email also sees that it failed, unless this would reveal something about someone else.
+// code. A person whose request caused the email also sees that it failed, but only if that reveals nothing about anyone else.
 import { count, desc, eq, gt, lte, max, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { MailFailureReason } from "../core/mail/message.ts";
@@ -13,14 +13,14 @@ import type { Vault } from "./vault.ts";
 
 const maxStored = 10_000; // per shard, so that failed emails cannot fill a database
 const retentionMs = 30 * dayMs;
-// Emails with one-time codes are kept only this long, because a person who still needs a code requests another one. So is the confirmation
-// that an account was deleted, because the person asked to have the address erased.
+// For emails with one-time codes, because a person who still needs a code requests a new one. Also for the confirmation that an account was
+// deleted, because the person asked to have the address erased.
 const shortRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
 
 const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<Record<string, number>>)[template] ?? 0;
-/** Returns false for an email with a one-time code, which would expire before an operator could resend it. */
+/** Returns false for emails with a one-time code, which expires before an operator can resend the email. */
 const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
 
 const getRetentionMs = (template: string): number =>
@@ -84,6 +84,6 @@ export const requeueFailedMail = async (db: Database, id: string, now: Instant):
   return true;
 };
 
-/** Selects when the email with this invitation or code failed, or null if it did not. */
+/** Selects the time at which the email with this invitation or code failed, or null if it did not fail. */
 export const selectFailureOf = (entityId: SQLiteColumn): SQL<Instant | null> =>
   sql<Instant | null>`(select max(${failedMail.failedAt}) from ${failedMail} where ${failedMail.entityId} = ${entityId})`;

@@ -1,5 +1,5 @@
 // Translates the errors of all stores into StorageFault. The original errors and their messages never leave this file, because the messages
-// can contain statements and values.
+// can contain SQL statements and personal data.
 import { getColumnTable, getTableName, type Column } from "drizzle-orm";
 
 /**
@@ -78,12 +78,18 @@ export const translateFaults = <T>(call: () => T): T => {
   }
 };
 
-/** Matches the message of a StorageFault, because an error from a Durable Object reaches its caller as a plain Error. */
+/**
+ * Matches the message of a StorageFault. An error from a Durable Object reaches its caller as a plain Error, so only the message identifies
+ * it.
+ */
 const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
 /** Matches the platform's messages about a Durable Object that is unreachable or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
-/** Returns the storage fault that an error is, wraps or describes, or null for any other error. */
+/**
+ * Returns the storage fault behind an error: the error itself, its cause, or a fault that its message describes. Returns null for any other
+ * error.
+ */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;
@@ -95,10 +101,7 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/**
- * Returns true if a change failed because a row with the same values in these columns already exists (UNIQUE), or because the column's
- * value is NULL (NOT NULL).
- */
+/** Returns true if a change failed because of a UNIQUE constraint on exactly these columns, or a NOT NULL constraint on one column. */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;

@@ -1,6 +1,6 @@
 // Saves a language model's proposals for mapping a form. They are saved for 30 days under the hash of the model's input, so that the same
-// page gets the same mapping. If KV fails, the service asks the model again. Proposals contain only numbers and keys from our own lists,
-// and nothing from the page.
+// page gets the same mapping. If KV fails, the service calls the model again. Proposals contain only numbers and keys from our own lists,
+// and no text from the page.
 import { dayMs, secondMs } from "../core/time.ts";
 import type { Proposal } from "../core/integration/proposal.ts";
 

@@ -1,4 +1,4 @@
-// Cheap calls to each store for the health check. They throw if the store is unavailable.
+// Cheap calls to the stores for the health check. They throw if the store is unavailable.
 import { sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";

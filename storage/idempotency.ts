@@ -1,6 +1,6 @@
 // Idempotent responses. The service saves the response to a request for 24 hours under the caller's idempotency key. A repeated request
-// gets the same response and changes nothing. An issuance saves no response: the response can be rebuilt from the certificate, whose ID is
-// derived from the key. SPEC Limits.
+// gets the same response and changes nothing. The response to an issuance is not saved, because it can be rebuilt from the certificate,
+// whose ID is derived from the key. SPEC Limits.
 //
 // There are two ways to save a response:
 // - A change that is a single batch inserts the response in that batch (`insertIdempotentResponse`). If two requests use the same key, the
@@ -66,7 +66,7 @@ const sealIdempotentResponse = async (
 };
 
 /**
- * Returns the statements that save a response, for the change's batch. The batch fails if the key already has a response
+ * Returns the statements that save a response. Add them to the batch of the change. The batch fails if the key already has a response
  * (`isIdempotencyKeyTaken`).
  */
 export const insertIdempotentResponse = async (db: Database, vault: Vault, entry: IdempotentRequest & IdempotentResponse) =>
@@ -94,7 +94,7 @@ export const findIdempotentResponse = async (
   return { bodyHash: row.bodyHash, response: await openIdempotentResponse(vault, keyHash, row.responseSealed) };
 };
 
-// More than four times as long as a webhook test, the longest operation: up to 3 s to check the host and 10 s for the receiver.
+// More than four times as long as the longest operation, a webhook test. It takes up to 3 s to check the host and 10 s for the receiver.
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
@@ -164,8 +164,9 @@ export const completeIdempotencyClaim = async (
 };
 
 /**
- * Returns the statements that replace a claim with the response. They must come last in the change's batch. The batch fails if another
- * request has taken over the claim. Pass an `onlyIf` that is true only if the earlier statements have made the change.
+ * Returns the statements that replace a claim with the response. They must come last in the batch of the change. The batch fails if another
+ * request has taken over the claim. The response is saved only if `onlyIf` is true. Use it to check that the earlier statements have made
+ * the change.
  */
 export const insertClaimedResponse = async (
   db: Database,
@@ -183,13 +184,13 @@ export const insertClaimedResponse = async (
 export const deleteIdempotencyClaim = (db: Database, claim: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
   db.delete(claims).where(isClaimOfHolder(claim));
 
-/** Ends the lease of a request that failed halfway, so that an identical request can take over immediately. */
+/** Ends the lease of a request that failed before it was complete, so that an identical request can take over immediately. */
 export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =>
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 
 /**
- * Saves a draft: a text that must stay the same if another request takes over the claim. The caller must seal the draft if it is secret. If
- * a draft is already saved, keeps and returns that one. Throws if another request has taken over the claim.
+ * Saves a draft: a text that must stay the same if another request takes over the claim. Seal the draft if it is secret. If a draft is
+ * already saved, keeps and returns it. Throws if another request has taken over the claim.
  */
 export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, sealed: string): Promise<string> => {
   const row = await db
@@ -210,8 +211,8 @@ export const findClaimDraft = async (db: Database, claim: IdempotencyClaim): Pro
 };
 
 /**
- * Saves a draft in the change's batch, if the statement before this one changed a row. The batch fails if another request has taken over
- * the claim. The caller must seal the draft if it is secret.
+ * Saves a draft if the previous statement in the batch changed a row. The batch fails if another request has taken over the claim. Seal the
+ * draft if it is secret.
  */
 export const saveDraftIfChanged = (db: Database, claim: IdempotencyClaim, sealed: string) =>
   db

@@ -8,7 +8,7 @@ import { translateFaults } from "./faults.ts";
 import { allOf } from "./query.ts";
 import { incidents } from "./schema.ts";
 
-/** More incidents than we expect in 90 days. */
+/** More than the number of incidents that we expect in 90 days. */
 const maxShown = 50;
 
 const copyKey = "status/incidents";

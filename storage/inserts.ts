@@ -5,7 +5,7 @@ import type { Database, Statement } from "./database.ts";
 import { prepareOnce } from "./prepared.ts";
 import { countIn } from "./query.ts";
 
-/** Selects the value that the insert tried to write. For use in `onConflictDoUpdate`. */
+/** Selects the value that the insert tried to write. Use it in `onConflictDoUpdate`. */
 export const excluded = (column: Column): SQL => sql`excluded.${sql.identifier(column.name)}`;
 
 /** Inserts a row if `condition` is true when the statement runs. */
@@ -23,9 +23,9 @@ export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id
   sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 
 /**
- * Returns a function that inserts any number of rows, in order, with one statement. It binds all rows as one JSON value, because D1 binds
- * at most 100 values per statement. Columns that are not in `keys` get their default. For each column in `computed`, an SQL expression
- * computes the value. In the expression, `value` is the row as JSON.
+ * Returns a function that inserts any number of rows, in order, with one statement. All rows are bound as one JSON value, because D1 allows
+ * at most 100 bound values per statement. Columns that are not in `keys` get their default. The columns in `computed` get the value of an
+ * SQL expression, in which `value` is the row as JSON.
  */
 export const bulkInsert = <Table extends SQLiteTable, Key extends keyof InferInsertModel<Table> & string, Computed extends Key = never>(
   table: Table,

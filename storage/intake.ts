@@ -20,9 +20,9 @@ export const listFingerprints = async (db: Database, certIds: readonly CertId[])
 };
 
 /**
- * Stores the text of a second certificate with the same ID. Both certificates were issued for one submission: the database stored the
- * first, but its response was lost, and an intake journal accepted the retry. Repeating the insert has no effect. If the person's data was
- * erased before the insert, the hash of the second certificate's withdrawal token is not stored.
+ * Stores the text of a second certificate with the same ID. This happens if the database stored the first certificate, but its response was
+ * lost, and an intake journal accepted the retry. Repeating the insert has no effect. If the person's data was erased before the insert,
+ * the hash of the second certificate's withdrawal token is not stored.
  */
 export const insertTwin = (
   db: Database,

@@ -1,4 +1,4 @@
-// Stores issued certificates, with the texts, recipients and purposes that they refer to. certificates.ts reads them.
+// Stores issued certificates with their texts, recipients and purposes. certificates.ts reads them.
 import { desc, eq, sql, type Placeholder, type SQL } from "drizzle-orm";
 import { toStoredIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -42,7 +42,7 @@ export const isCertIdTaken = (error: unknown): boolean => isConstraintViolation(
 /** Returns true if the batch failed because the account has changed since it was read. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** Converts a purpose for searches that ignore case. SQLite's lower() handles only ASCII. */
+/** Converts a purpose for searches that ignore case, because SQLite's lower() handles only ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 interface PurposeKey {
@@ -83,7 +83,7 @@ const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonica
 
 type Form = Omit<typeof certificateForms.$inferSelect, "id">;
 
-/** Stores a form unless it is already stored. A form contains the values that many certificates have in common. */
+/** Stores a form unless it is already stored. A form contains the values that are the same in many certificates. */
 const insertForm = prepareOnce<Form>()((db, { disclosureHash, clientId, businessName, capturedVia, signatureKid }) =>
   db.insert(certificateForms).values({ disclosureHash, clientId, businessName, capturedVia, signatureKid }).onConflictDoNothing().prepare(),
 );
@@ -127,14 +127,14 @@ const prepareUsage = (isLimited: boolean) =>
 const recordLimitedUsage = prepareUsage(true);
 const recordUnlimitedUsage = prepareUsage(false);
 
-/** The maximum number of groups with counters per business and environment. It is limited because a search reads all of them. */
+/** The maximum number of groups with counters per business and environment. A search reads all of them. */
 const maxCountedGroups = 500;
 
 /**
  * Stores a group (a combination of purpose, recipients and origin) unless it is already stored. A new group gets no counters if the
- * business already has 500 groups with counters in this environment, or if the client has reached its daily limit of new groups. The daily
- * limit does not apply to submissions with an API key, because only the business can send them. Must come after `recordSubmissionUsage` in
- * the batch.
+ * business already has 500 groups with counters in this environment, or if the client has exceeded its daily limit of new groups.
+ * Submissions with an API key have no daily limit, because only the business can send them. Must come after `recordSubmissionUsage` in the
+ * batch.
  */
 const prepareCertificateGroup = (hasDailyLimit: boolean) =>
   prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {
@@ -168,27 +168,27 @@ const insertLimitedGroup = prepareCertificateGroup(true);
 const insertUnlimitedGroup = prepareCertificateGroup(false);
 
 export interface IssuanceContext {
-  /** The revision of the account that the caller has read. */
+  /** The account revision that the caller has read. */
   readonly revision: number;
   readonly signature: IssuerSignature;
   readonly addresses: AddressIndexes;
-  /** The certificate can use an earlier policy capture only if the capture is newer than this time. */
+  /** Policy captures that are older than this time are not reused for the certificate. */
   readonly policiesNotBefore: Instant;
   /** The scheme, host and port of the page with the form. */
   readonly policyOrigin: string;
-  /** The URL of the page with the form. It is stored unencrypted, so it has no query or fragment. */
+  /** The URL of the page with the form, without query and fragment, because it is stored unencrypted. */
   readonly policyPage: string;
   readonly storageLimits: StorageLimits;
-  /** True if the submission has an API key. In that case, the limit of the business or sandbox applies instead of the client's. */
+  /** True if the submission has an API key. The limit of the business or sandbox then applies instead of the client's. */
   readonly hasApiKey: boolean;
 }
 
 interface IssuanceBasis extends GroupKey, Form, Pick<IssuanceContext, "revision" | "policiesNotBefore" | "policyOrigin" | "policyPage"> {
-  /** The hashes of the lists of accepted and rejected recipients; null if the form did not ask about each recipient. */
+  /** The hashes of the lists of accepted and rejected recipients, or null if the form did not ask about each recipient. */
   readonly acceptedHash: string | null;
   readonly rejectedHash: string | null;
 }
-/** All columns except those that the insert looks up and those that have a default. */
+/** All columns except those whose value the insert looks up or that have a default. */
 type CertificateRow = Omit<
   typeof certificates.$inferSelect,
   | "ord"
@@ -207,7 +207,10 @@ type CertificateRow = Omit<
   | "changeOrd"
 >;
 
-/** Where the insert checks the account's revision: in the account, in the shard's copy of an account from another shard, or nowhere. */
+/**
+ * Where the insert checks the account's revision: in the account itself (`account`), in the shard's copy of an account in another shard
+ * (`copy`), or nowhere (`none`).
+ */
 type InsertCheck = "account" | "copy" | "none";
 
 const prepareCertificateInsert = (check: InsertCheck) =>
@@ -268,7 +271,7 @@ const insertCheckedCertificate = prepareCertificateInsert("account");
 const insertIntoOtherShard = prepareCertificateInsert("copy");
 const insertCertificateUnconditionally = prepareCertificateInsert("none");
 
-/** The values of the row that other statements of the issuance also need. */
+/** The values of the row that other statements of the issuance need too. */
 type DerivedValues = Form & Pick<CertificateRow & IssuanceBasis, "entitiesHash" | "acceptedHash" | "rejectedHash" | "personSealed">;
 
 const toCertificateRow = (certificate: Certificate, context: IssuanceContext, derived: DerivedValues): CertificateRow & IssuanceBasis => ({
@@ -286,17 +289,17 @@ const toCertificateRow = (certificate: Certificate, context: IssuanceContext, de
 });
 
 /**
- * Returns the statements of an issuance, by name. `usage` returns the row of `recordSubmissionUsage`: how many submissions the client has
- * left today, and whether it is near its limit. `policyRequest` returns a row if it has requested a policy capture of the certificate's
- * page.
+ * Returns the statements of an issuance, by name. `usage` returns the row of `recordSubmissionUsage`: the number of submissions that the
+ * client has left that day, and whether it is near a limit. `policyRequest` returns a row if it has requested a policy capture of the
+ * certificate's page.
  *
  * The insert looks up `business_id` by the account's ID and the revision that the caller has read. If the account, its domains or its
- * clients have changed since then, the value is NULL, and the whole batch fails (`isOutdatedRevision`). Therefore, no certificate is
- * committed after a change that forbids it, even if the account was read from a cache. In a shard other than the account's, the insert
- * checks the row in `issuers` instead (issuing-shards.ts). SPEC Certificate.
+ * clients have changed since then, the value is NULL, and the whole batch fails (`isOutdatedRevision`). Therefore, even if the account was
+ * read from a cache, no certificate is committed after a change that forbids it. In a shard that is not the account's, the insert checks
+ * the row in `issuers` instead (issuing-shards.ts). SPEC Certificate.
  *
  * `buildUnconditional` returns the same statements without the checks of the account and the limits. Use them for a submission that was
- * accepted while the database did not respond.
+ * already accepted while the database did not respond.
  */
 export const buildIssuanceStatements = async (db: Database, vault: Vault, certificate: Certificate, context: IssuanceContext) => {
   const { id, business, disclosureHash, environment } = certificate;

@@ -1,4 +1,4 @@
-// The shards in which a business issues certificates, other than its account's shard. Such a shard has a copy of the account and a row in
+// The shards in which a business issues certificates, except the shard of its account. Such a shard has a copy of the account and a row in
 // `issuers`. Certificates can be issued there only for the account revision in this row. Before the account changes, a hold removes the
 // revision from the row. After the change, releasing the hold stores the new revision. Therefore, no certificate is issued after a change
 // that forbids it (docs/internals/consistency.md).
@@ -14,9 +14,12 @@ import { allOf, existsIn, inRandomOrder, jsonList, jsonTable, query } from "./qu
 import { businesses, clients, domains, issuers, issuingShards } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-const holdMs = 30 * secondMs; // a change takes milliseconds; if its process dies, the hold ends after this time
+const holdMs = 30 * secondMs; // a change takes milliseconds, but its process can die without releasing the hold
 
-/** The current time by the database's clock. Databases' clocks differ, so the trigger `businesses_held` leaves a margin of five seconds. */
+/**
+ * The current time by the database's clock. The clocks of databases differ, so the trigger `businesses_held` leaves a margin of five
+ * seconds.
+ */
 const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 const { shard, startedAt } = issuingShards;
@@ -27,8 +30,8 @@ export const issuingShardsField: SQL<readonly IssuingShard[]> = jsonRows({ shard
 );
 
 /**
- * Like `issuingShardsField`, but returns only the shard IDs, oldest first. Sorts them in JavaScript, because every request reads this
- * field, and SQLite would build a temporary index to sort them.
+ * Like `issuingShardsField`, but selects only the shard IDs, in the order in which the business started to use them. They are sorted in
+ * JavaScript, because every request reads this field and SQLite would build a temporary index to sort them.
  */
 export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   .select({ rows: sql`json_group_array(json_array(${startedAt}, ${shard}))` })
@@ -37,7 +40,7 @@ export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   (JSON.parse(list) as (readonly [Instant, ShardId])[]).toSorted(([a], [b]) => a - b).map(([, id]) => id),
 );
 
-/** Lists the shards that a business uses in addition to its account's shard. `accountDb` is the database with the account. */
+/** Lists the shards that a business uses in addition to its account's shard. `accountDb` is the database that contains the account. */
 export const listIssuingShards = (accountDb: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
   onPrimary(accountDb)
     .select({ shard, startedAt })
@@ -57,16 +60,15 @@ export interface Hold {
   readonly businessId: BusinessId;
   readonly shard: ShardId;
   /**
-   * When the hold ends, by the clock of the shard's database. After this time, the account can no longer be changed under this hold. The
-   * value also identifies the hold, because no two holds of a business in a shard end at the same time.
+   * The time at which the hold ends, by the clock of the shard's database. After this, the hold no longer permits a change of the account.
+   * The value also identifies the hold, because no two holds of a business in a shard end at the same time.
    */
   readonly until: Instant;
 }
 
 /**
  * Holds the account in one shard, so that the shard issues no certificates of the business. Returns null and changes nothing while another
- * change holds the account. Replacing that hold would not be safe: the other change could still be committed after the new hold is
- * released.
+ * change holds the account. Its hold must not be replaced, because that change could still be committed after the new hold is released.
  */
 export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold | null> => {
   const { revision, heldUntil } = issuers;
@@ -85,7 +87,7 @@ export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inS
 };
 
 const waitMs = 100;
-const maxWaits = 10; // enough, because another change takes only a few round trips
+const maxWaits = 10; // enough, because a change takes only a few round trips
 
 /** Like `tryHoldAccount`, but waits while another change holds the account. Throws a fault of kind `outage` after about a second. */
 const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold> => {
@@ -112,7 +114,7 @@ const permitChange = (accountDb: Database, holds: readonly Hold[]): Permission =
   return { before: holds.map((hold) => update(hold, hold.until)), after: holds.map((hold) => update(hold, 0)) };
 };
 
-/** Loads the data for a shard's copy of the account. Returns null if the business does not issue certificates in that shard. */
+/** Loads the account data for the copy in a shard. Returns null if the business does not issue certificates in that shard. */
 const loadAccount = async (accountDb: Database, businessId: BusinessId, inShard: ShardId) => {
   const isVerified = allOf(eq(domains.businessId, businessId), eq(domains.status, "verified"));
   const primary = onPrimary(accountDb);
@@ -129,9 +131,8 @@ const loadAccount = async (accountDb: Database, businessId: BusinessId, inShard:
 };
 
 /**
- * Ends a hold: copies the current account into the shard, and stores the account's revision, so that the shard can issue certificates
- * again. Does nothing if a newer hold has replaced this one. If the business does not issue certificates in the shard, only deletes the
- * hold.
+ * Ends a hold. Copies the current account into the shard and stores the account's revision, so that the shard can issue certificates again.
+ * If the business does not issue certificates in the shard, only deletes the hold. Does nothing if a newer hold has replaced this one.
  */
 const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }: Hold): Promise<void> => {
   const account = await loadAccount(shards.forId(businessId), businessId, inShard);
@@ -170,14 +171,17 @@ const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }
   ]);
 };
 
-/** Releases holds. If a release fails, the hold expires, and the next submission or a job updates the shard's copy of the account. */
+/**
+ * Releases holds. Never rejects. If a release fails, the hold expires, and then the next submission or a job updates the shard's copy of
+ * the account.
+ */
 const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<void> => {
   await Promise.allSettled(holds.map((hold) => releaseHold(shards, hold)));
 };
 
 /**
- * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed. In this case,
- * the holds are kept until they expire. After that, the trigger `businesses_held` refuses the change.
+ * Runs a change, and then releases its holds. If the account's database does not respond, the change could still be committed. The holds
+ * are then kept until they expire. After that, the trigger `businesses_held` refuses the change.
  */
 const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () => Promise<T>): Promise<T> => {
   let isUnknown = false;
@@ -203,14 +207,14 @@ const holdAccounts = async (shards: Shards, held: readonly Omit<Hold, "until">[]
   return holds;
 };
 
-/** Sorts shards. All changes hold shards in this order, so that two changes never wait for each other. */
+/** All changes hold shards in this order, so that two changes never wait for each other. */
 const sortShards = (all: readonly { readonly shard: ShardId }[]): readonly ShardId[] => [...new Set(all.map((each) => each.shard))].sort();
 
-const maxAttempts = 3; // a retry with holds fails only if the business has just started to use another shard
+const maxAttempts = 3; // a retry with holds fails only if the business has just started to use one more shard
 
 /**
- * Repeats a change that failed with `isHoldMissing`, while holding the accounts whose audit chain is in `chainTags`. The batch of `run`
- * must start with `before` and end with `after` of the permission. Throws and changes nothing if an account cannot be held.
+ * Repeats a change that failed with `isHoldMissing`, while holding the accounts whose audit chain is in `chainTags`. `run` must put the
+ * permission's `before` at the start of its batch, and `after` at the end. Throws and changes nothing if an account cannot be held.
  */
 export const runWhileHeld = async <T>(
   shards: Shards,
@@ -237,8 +241,8 @@ export const runWhileHeld = async <T>(
 };
 
 /**
- * Sets the shard in which the business issues its next certificates. After this call, its earlier shards issue no more certificates for it.
- * Throws if the account has changed since `revision` (`isStartOutdated`).
+ * Sets the shard in which the business issues its next certificates. After this call, the other shards issue no more certificates for it.
+ * Throws if the account no longer has the given revision (`isStartOutdated`).
  */
 export const startIssuing = async (
   shards: Shards,
@@ -275,8 +279,10 @@ export const startIssuing = async (
 };
 
 /**
- * Whether a shard can issue certificates for an account at a given revision. `held` means that the account is being changed. `outdated`
- * means that the shard's copy of the account must be updated first.
+ * States whether a shard can issue certificates for an account at a given revision:
+ * - `ready`: it can.
+ * - `held`: the account is being changed.
+ * - `outdated`: the shard's copy of the account must be updated first.
  */
 export type IssuerState = "ready" | "held" | "outdated";
 
@@ -317,8 +323,8 @@ export const listExpiredHolds = async (db: Database, max: number): Promise<reado
 };
 
 /**
- * Selects the business ID for a certificate in a shard other than the account's. If that shard cannot issue certificates for the revision,
- * the ID is NULL.
+ * Selects the business ID for a certificate in a shard that is not the account's. The ID is NULL if the shard cannot issue certificates for
+ * the revision.
  */
 export const selectIssuer = (businessId: SQL | BusinessId, revision: SQL | number): SQL<BusinessId> =>
   sql`${query

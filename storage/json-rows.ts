@@ -1,7 +1,7 @@
 // Fields that contain rows of another table as one typed JSON value.
 import { sql, type Column, type GetColumnData, type SQL, type SQLWrapper } from "drizzle-orm";
 
-/** A column with text or numbers, which JSON represents without conversion. */
+/** A column with text or numbers, which need no conversion in JSON. */
 type JsonColumn = { readonly _: { readonly dataType: `string${string}` | `number${string}` } } & Column;
 type JsonFields = Readonly<Record<string, JsonColumn | SQL>>;
 type JsonRow<F extends JsonFields> = {
@@ -14,8 +14,8 @@ const jsonObject = (fields: JsonFields): SQL => {
 };
 
 /**
- * Selects one row of another table as one value, or null if there is no row. `select` builds the subquery: it gets the SQL expression
- * `row`, and must select only that expression. `toValue` converts the result.
+ * Selects one row of another table as one value, or null if there is no row. `select` builds the subquery. It gets the SQL expression `row`
+ * and must select only that expression. `toValue` converts the result.
  */
 export const jsonRow = <F extends JsonFields, Value = JsonRow<F>>(
   fields: F,

@@ -1,5 +1,5 @@
-// The state of each ledger: its position in the change log, the largest tree that has passed every check, and whether requests to the
-// ledger are blocked.
+// The state of each ledger: its position in the change log, the largest tree that has passed all checks, and whether requests to the ledger
+// are blocked.
 import { eq, sql, type Column, type SQL } from "drizzle-orm";
 import type { VerifiedTree } from "../core/ledger/adapter.ts";
 import type { Instant } from "../core/time.ts";
@@ -26,19 +26,19 @@ export const ledgerOffset = (ledgerId: SQL | string): SQL<number> =>
   readerOffset(sql`select ${ledgers.ord} from ${ledgers} where ${ledgers.ledgerId} = ${ledgerId}`);
 
 /**
- * Selects the number of the last change that the slowest ledger has read. A ledger that is no longer configured counts until its statements
- * are moved to the current ledger.
+ * Selects the number of the last change that all ledgers have read. This includes a ledger that is no longer configured, until its
+ * statements are moved to the current ledger.
  */
 export const slowestLedgerOffset = (ledgerIds: readonly string[]): SQL<number> =>
   sql`(select min(${ledgerOffset(sql`l.ledger_id`)}) from (select value as ledger_id from json_each(${JSON.stringify(ledgerIds)})
     union select ${ledgers.ledgerId} from ${ledgers} where ${ledgers.ord} is not null) l)`;
 
-/** Sizes are decimal strings of up to 20 digits. A longer string is a larger number, and strings of equal length are compared as text. */
+/** Sizes are decimal strings of up to 20 digits. They are compared by length first, and as text if they have the same length. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
-/** Resets the failures, and replaces the stored tree if the new one is larger. */
+/** Resets the failures and replaces the stored tree with a larger one. */
 const afterSuccess = {
   failures: 0,
   blockedUntil: 0,
@@ -47,21 +47,21 @@ const afterSuccess = {
   size: valueIfLarger(ledgers.size),
 };
 
-/** Resets the failures. Also stores a tree that has passed every check, if it is larger than the stored one. */
+/** Resets the failures. Stores a tree that has passed all checks if it is larger than the stored one. */
 export const recordSeenTree = (db: Database, ledgerId: string, { size, root, note }: VerifiedTree, now: Instant) =>
   db
     .insert(ledgers)
     .values({ ledgerId, size, root, note, updatedAt: now })
     .onConflictDoUpdate({ target: ledgers.ledgerId, set: { ...afterSuccess, updatedAt: now } });
 
-/** What a run read at its start: the ID of the last run that had stored results, and the newest change. */
+/** What a run read when it started: the ID of the last run that had stored results, and the newest change. */
 export interface LedgerRunBasis {
   readonly lastRun: string | null;
   readonly newest: ChangePosition;
 }
 
 /**
- * Builds a condition that is true if no other run has stored results since this run started, and the database was not restored to an
+ * Builds a condition that is true if, since this run started, no other run has stored results and the database was not restored to an
  * earlier state.
  */
 export const isRunCurrent = (ledgerId: string, { lastRun, newest }: LedgerRunBasis): SQL =>
@@ -77,8 +77,8 @@ interface LedgerRun {
 }
 
 /**
- * Stores the position of a run, and what it learned about the ledger, unless the run is outdated. The statement returns a row only if it
- * has stored them. Must be the first statement in the batch, because the others use `isStoredRun`.
+ * Stores the position of a run and the new state of the ledger, unless the run is outdated. Returns a row only if they were stored. Must be
+ * the first statement in the batch, because the others use `isStoredRun`.
  */
 export const storeLedgerRun = (db: Database, ledgerId: string, basis: LedgerRunBasis, run: LedgerRun, now: Instant) => {
   const progress = { ord: run.readUpTo, lastRun: run.id, updatedAt: now, ...run.failure };
@@ -91,9 +91,7 @@ export const storeLedgerRun = (db: Database, ledgerId: string, basis: LedgerRunB
 export const isStoredRun = (ledgerId: string, runId: string): SQL =>
   existsIn(ledgers, eq(ledgers.ledgerId, ledgerId), eq(ledgers.lastRun, runId));
 
-/**
- * Stores two contradictory signed trees as evidence. From then on, the service does not use the ledger until an operator has reviewed them.
- */
+/** Stores two contradictory signed trees as evidence. The service then does not use the ledger until an operator has reviewed them. */
 export const recordLedgerFork = (db: Database, ledgerId: string, fork: { readonly old: string; readonly new: string }, now: Instant) =>
   db
     .insert(ledgers)

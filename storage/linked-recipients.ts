@@ -17,7 +17,7 @@ export interface RecipientLink {
 
 export type LinkedRecipient = RecipientLink & { readonly createdAt: Instant };
 
-const maxLinks = 1_000; // limits how many names a match must compare
+const maxLinks = 1_000; // limits the number of names that a match must compare
 
 const { businessId, recipientId, entity, createdAt } = linkedRecipients;
 

@@ -11,12 +11,12 @@ export interface TileBucket {
   readonly bucket: R2Bucket;
   /** The name of the log. */
   readonly origin: string;
-  /** The MAC keys for tile tags. New tiles use the first key. If there is no log seed, the list is empty, and tiles have no tags. */
+  /** The MAC keys for tile tags. New tiles use the first key. Without a log seed, the list is empty, and tiles have no tags. */
   readonly tagKeys: readonly Bytes[];
 }
 
 /**
- * Thrown if R2 has different bytes at a tile's path, or bytes without a valid tag. Only the operator of the log can decide which bytes are
+ * Thrown if R2 has different bytes at a tile's path, or bytes without a valid tag. The operator of the log must decide which bytes are
  * right.
  */
 export class TileConflict extends Error {
@@ -26,7 +26,7 @@ export class TileConflict extends Error {
   }
 }
 
-const timeoutMs = 5 * secondMs; // R2 usually responds much faster, and someone may be waiting for the tile
+const timeoutMs = 5 * secondMs; // R2 usually responds much faster, and a caller may be waiting for the tile
 
 /** Opens a log's part of the bucket. Returns null if the deployment has no bucket. `logSeed` is the setting LOG_SEED. */
 export const openTileBucket = (bucket: R2Bucket | undefined, logSeed: string | undefined, origin: string): TileBucket | null =>
