@@ -110,9 +110,9 @@ const assertSettingsAreValid = async (deployment: Deployment, secrets: Secrets, 
 };
 
 /**
- * Returns the secrets to upload; null if this machine has no secrets file, the deployment has every secret, and the environment adds none.
- * Secrets are generated only for a deployment that has neither a Worker nor a database, because new keys could not decrypt what an earlier
- * deployment stored.
+ * Returns the secrets to upload. Returns null if there are none: this machine has no secrets file, the deployment has every secret, and the
+ * environment adds none. Secrets are generated only if neither the Worker nor its database exists, because new keys could not decrypt what
+ * an earlier deployment stored.
  */
 const prepareSecrets = async (
   deployment: Deployment,

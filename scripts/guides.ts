@@ -7,7 +7,7 @@ import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "../core/mail/message.ts";
 import { splitCode } from "../workers/pages/shared/code-tokens.ts";
 
-/** The served pages, each with its folder in docs/, in display order. */
+/** The served pages, each with its folder in docs/. workers/pages/docs/routes.tsx determines their order. */
 const servedFolders = {
   "first-hour": "guides",
   widget: "guides",

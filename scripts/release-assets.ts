@@ -1,5 +1,5 @@
-// Builds the assets of a deployment and saves its page script and share script under their hashed names, so that pages that pin a script
-// with an `integrity` attribute keep working after later deployments.
+// Builds the assets of a deployment. Also saves its page script and share script under their hashed names. Pages that pin a script with an
+// `integrity` attribute therefore keep working after later deployments.
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { deploymentAssetsDir } from "./assets-folders.ts";

@@ -135,8 +135,8 @@ export const buildLocalSettings = ({
 };
 
 /**
- * Lists the shards of a local service besides `00`: enough for `count` shards in total, and those that already have data, so that no
- * command ignores a shard if SHARDS is not set. Throws a StartRefusal if `count` is not from 1 to 32.
+ * Lists the shards of a local service besides `00`: enough for `count` shards in total, and all that already have data. The latter are
+ * included so that no command ignores a shard if SHARDS is not set. Throws a StartRefusal if `count` is not from 1 to 32.
  */
 const listExtraShards = (count: string, stateDir: string): readonly string[] => {
   const shards = Number(count);

@@ -52,9 +52,9 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
 /** Runs checks and test projects in parallel: installing tools waits for the network, and browser tests leave CPU time unused. */
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
-    // The V8 flags that keep a local service small would make tests spend a quarter of their time on garbage collection, and keep the
-    // runtime from using its compile cache. They are set to an empty string, because miniflare.ts sets the flags if they are undefined.
-    // Node's own compile cache helps, because many processes load the same runtime tools.
+    // The V8 flags that keep a local service small would slow the tests down: they would spend a quarter of their time on garbage
+    // collection, and the runtime could not use its compile cache. An empty string turns the flags off, because miniflare.ts sets them only
+    // if they are undefined. Node's own compile cache helps, because many processes load the same runtime tools.
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
     const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: "", ...inMemory };
     const checks = runChecks();

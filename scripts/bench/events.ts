@@ -1,5 +1,5 @@
-// Measures events: committing, delivering and reading them, and how long an event takes to reach a receiver while five other endpoints of
-// the same business hang. Receivers run in this process, so delivery figures include their responses.
+// Measures committing, delivering and reading events. Also measures how long an event takes to reach a receiver while five other endpoints
+// of the same business hang. Receivers run in this process, so the delivery figures include their responses.
 import { readdirSync, statSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";

@@ -22,9 +22,9 @@ export const withKey =
   });
 
 /**
- * For each size, prints the CPU time of the runtime per request, and the median and the 95th percentile of the response times, in
- * milliseconds. Also prints the CPU time and the 95th percentile of the last size relative to the first. The services take turns, so that a
- * temporary slowdown of the machine affects all of them.
+ * Prints what the queries cost at each size: the runtime's CPU time per request, and the median and the 95th percentile of the response
+ * times in milliseconds. Also prints the CPU time and the 95th percentile of the last size relative to the first. The services take turns,
+ * so that a temporary slowdown of the machine affects all of them.
  */
 export const runQueriesInTurn = async (all: readonly SeededService[], queries: readonly BenchQuery[], rounds: number): Promise<void> => {
   console.log(

@@ -1,5 +1,6 @@
-// Measures list, search, detail and contact check for a business whose certificates are in one shard and in twelve: the CPU time of the
-// whole process, which also runs the databases, and how many database calls a response waits for.
+// Compares list, search, detail and contact check for a business with certificates in one shard and for one with certificates in twelve.
+// Measures the CPU time of the whole process, which also runs the databases, and how many consecutive database calls each response waits
+// for.
 import { getShardId, shardOfId } from "../../core/ids.ts";
 import { slowAnswerMs } from "../../core/simulated-fault.ts";
 import { runQueriesInTurn, withKey, type BenchQuery, type SeededService } from "./growth-queries.ts";

@@ -115,7 +115,7 @@ const listReceipts = async (db: D1Like) =>
 
 /**
  * Measures how many statements per second the cron job alone submits to the ledger. Also prints whether each statement has exactly one
- * entry and, if `judgesOrder` is true, how many entries are not in the order of their statements.
+ * entry. If `judgesOrder` is true, also prints how many entries are not in the order of their statements.
  */
 const drainBacklog = async (service: Runtime, db: D1Like, label: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();

@@ -116,8 +116,8 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
   };
 
   /**
-   * Reads a tile that is only in R2: first the whole tile, which the Worker serves, and then only its beginning, which the ledger's Durable
-   * Object serves.
+   * Reads a tile that is only in R2. The first request is for the whole tile, which the Worker serves. The second is for its beginning,
+   * which the ledger's Durable Object serves.
    */
   const readOldTile = async (): Promise<void> => {
     for (const path of [oldTilePath, `${oldTilePath}.p/9`]) {

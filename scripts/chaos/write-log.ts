@@ -1,5 +1,5 @@
-// The log of the writes that the service has acknowledged during `npm run chaos`, and of requests without a response, which may have
-// written something. reconcile.ts compares the service with this log.
+// The log of the writes that the service has acknowledged during `npm run chaos`. It also contains requests without a response, which may
+// have written something. reconcile.ts compares the service with this log.
 import type { DemoBusiness } from "../demo-world.ts";
 
 export interface Business {

@@ -13,8 +13,8 @@ const toDayStart = (at: Instant): Instant => at - (at % dayMs);
 export const isWeekend = (at: Instant): boolean => [0, 6].includes(new Date(at).getUTCDay());
 
 /**
- * Returns the start of the hour when one webhook endpoint fails. It is the latest hour between 15:00 and 23:00 UTC (the working day in the
- * US) that ended at least four hours ago, so all retries are over.
+ * Returns the start of the hour in which one webhook endpoint fails. It is the latest full hour between 15:00 and 23:00 UTC (working hours
+ * in the US) that ended at least four hours ago. All retries are over by then.
  */
 export const getOutageStart = (now: Instant): Instant => {
   let hour = now - (now % hourMs) - 5 * hourMs;
@@ -38,9 +38,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   return times.filter((at) => at < now - minuteMs).sort((a, b) => a - b);
 };
 
-/**
- * Goes back from `now` in steps of an hour, and returns the first time at which a withdrawal would have a deadline before `endedBefore`.
- */
+/** Returns the latest time before `now`, in steps of an hour, at which a withdrawal would have a deadline before `endedBefore`. */
 export const getLastTimeWithDeadlineBefore = (now: Instant, endedBefore: Instant): Instant => {
   let at = now - hourMs;
   while (getCeaseDeadline(at) >= endedBefore) at -= hourMs;

@@ -32,7 +32,7 @@ export const findPreviousVersion = (worker: string, deployments: readonly Listed
 };
 
 /**
- * Activates the previous version. Throws a DeploymentError if a secret has changed since that version was uploaded: a version includes its
+ * Activates the previous version. Throws a DeploymentError if a secret has changed since that version was uploaded. A version includes its
  * secrets, so the service would lose a newer key and could not read what was encrypted with that key.
  */
 export const rollBack = async ({ id, cloudflare }: Account, { worker }: Deployment): Promise<void> => {

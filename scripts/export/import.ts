@@ -65,7 +65,7 @@ const readMovedSettings = (folder: string, { files }: Manifest, exportKey: Uint8
 
 /**
  * Replaces the rows of a table in a migrated database, in one transaction. Drops the table's triggers first and creates them again
- * afterward, because they would change values and count rows that the exported counters already include.
+ * afterward. They would change values, and would count rows that the exported counters already include.
  */
 const importTable = async (database: DatabaseSync, lines: Generator<unknown>, rewrapper: Rewrapper): Promise<void> => {
   const header: unknown = lines.next().value;

@@ -88,8 +88,8 @@ export const addLogSeed = (secrets: Secrets): Secrets => ({
 });
 
 /**
- * Returns the prepared secrets with a later end for the earlier keys, as if the secrets had been prepared `now`. Used if the secrets were
- * not uploaded when they were prepared: the earlier keys have signed until now, and those signatures must stay valid.
+ * Moves the end of the earlier keys in prepared secrets, as if the secrets had been prepared `now`. If the upload was delayed, the earlier
+ * keys have signed until now, and those signatures must stay valid.
  */
 export const postponeEnd = (prepared: Secrets, preparedAt: number, now: number): Secrets => {
   const [end, laterEnd] = [toIso(preparedAt + oldKeySignsMs), toIso(now + oldKeySignsMs)];

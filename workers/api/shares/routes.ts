@@ -53,8 +53,8 @@ interface RevokerEnv {
 }
 
 /**
- * Redirects browser navigation to the consent sheet. The two headers make the browser send the origin of the requesting page as the
- * Referer, and let the sheet keep its reference to the window that opened it.
+ * Redirects browser navigation to the consent sheet. Referrer-Policy makes the browser send the origin of the requesting page as the
+ * Referer. Cross-Origin-Opener-Policy lets the sheet keep its reference to the window that opened it.
  */
 const redirectToConsentSheet = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.header("sec-fetch-mode") !== "navigate") return next();

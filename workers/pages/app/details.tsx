@@ -160,7 +160,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Shows the error next to the field that the refusal's detail starts with (`field: rule`), or next to `email` if it starts with none. */
+/** Shows the error next to the field at the start of the refusal's detail (`field: rule`), or next to `email` if there is no such field. */
 const renderInvalidDetails = (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
   const invalidField = contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
   return renderDetails(request, { typed: parseTypedValues(request.form), invalidField });

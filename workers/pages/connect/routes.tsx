@@ -68,7 +68,7 @@ const renderConnectNotice = (
   c.set("refused", status === 404 ? "not_found" : "invalid_request");
   const messages = getConnectMessages(c);
   const page = noticePage(messages[heading] as string, messages[advice] as string);
-  // Status 402 is the only one of these errors that a valid request can cause, so only then the language links repeat the query.
+  // Of these errors, only the one with status 402 occurs for a valid request, so only its page keeps the query in the language links.
   return renderConnectPage(c, status, { ...page, ...(status === 402 && { preservesQuery: true }) });
 };
 

@@ -67,8 +67,8 @@ const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members,
 };
 
 /**
- * Returns the path of a record's page, or of the list that contains the record if it has no page or may have been removed. Returns null for
- * a kind of record without a list.
+ * Returns the path of a record's page. If the record has no page or may have been removed, returns the path of the list that contains it.
+ * Returns null for a kind of record without a list.
  */
 const findRecordPath = (entityType: string, id: string, { domains }: AuditEntryPage): string | null => {
   switch (entityType) {

@@ -211,7 +211,7 @@ const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Respo
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
-  // A member who must sign in again still has a session, so the page that asked for the sign-in shows the outcome, and not this page.
+  // A member who must sign in again still has a session and is redirected, so the page that asked for the sign-in shows the outcome.
   const signedInPath = next === reauthenticatePath ? pathWithQuery(next, { outcome: c.req.query("outcome") ?? null }) : next;
   return renderUnlessSignedIn(c, signedInPath, () => renderSignInStep(c, next));
 };

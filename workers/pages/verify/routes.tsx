@@ -14,7 +14,7 @@ import { renderPage } from "../shared/layout.tsx";
 import { renderTooManyCertificateViews, renderCertificateNotFound } from "../shared/notice-pages.tsx";
 import { limitPageByAddress } from "../shared/form-handlers.ts";
 
-/** Returns true for a HEAD request or a prefetch, because it does not mean that a person reads the response. */
+/** Returns true for HEAD requests and prefetches, which do not show that a person reads the page. */
 const isPrefetchOrHead = (c: Context<AppEnv>): boolean =>
   c.req.method === "HEAD" ||
   ["sec-purpose", "purpose", "x-purpose", "x-moz"].some((name) => /\b(?:prefetch|prerender|preview)\b/i.test(c.req.header(name) ?? ""));
