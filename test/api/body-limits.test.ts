@@ -1,5 +1,5 @@
-// Tests that no route keeps more of a body in memory than its limit, whether or not the request announces the body's length. Covers every
-// route that accepts a body (from the OpenAPI document) and the forms of the withdrawal page.
+// Tests that no route keeps more of a body in memory than the route's limit, even if the request does not announce the body's length.
+// Covers every route that accepts a body (from the OpenAPI document) and the forms of the withdrawal page.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
 import { call, getWithKey, issueCertificate, world } from "../support/world.ts";

@@ -1,5 +1,5 @@
-// Tests that strangers who know a public client ID can store only a limited amount and cannot block other submissions, and that searches
-// stay cheap as the number of certificates grows.
+// Tests that strangers who know a public client ID can store only a limited amount and cannot block other submissions. Also tests that
+// searches stay cheap as the number of certificates grows.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -295,8 +295,8 @@ describe("GET /v1/certs with filters", () => {
       const [before, after] = [small[index], large[index]];
       return { search, more: (after?.rows ?? 0) - (before?.rows ?? 0), certificates: (after?.total ?? 0) - (before?.total ?? 0) };
     });
-    // In the larger data set, a search may read up to 60 more rows than in the small one: it counts up to 24 hours one by one at each end
-    // of its range, and only in the larger set do all of these hours contain certificates.
+    // In the larger data set, a search may read up to 60 more rows. At each end of its range, it counts up to 24 hours one by one, and only
+    // in the larger data set do all of these hours contain certificates.
     expect(grown.filter(({ more }) => more > 60)).toEqual([]);
     expect(grown.filter(({ certificates }) => certificates > 2_000).length).toBeGreaterThanOrEqual(6);
     expect(small.every(({ rows }) => rows > 0)).toBe(true);

@@ -1,5 +1,6 @@
-// Tests what POST /v1/consent guarantees about storage: it stores a submission completely or not at all, it stores nothing if the account,
-// client or domain stops allowing the submission before the write, and it encrypts all personal data.
+// Tests what POST /v1/consent guarantees about storage. A submission is stored completely or not at all. Nothing is stored if the account,
+// client or domain stops allowing the submission before the write. All personal data is encrypted. Work after the issuance can fail without
+// affecting the certificate.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test } from "vitest";

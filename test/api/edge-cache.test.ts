@@ -1,4 +1,4 @@
-// Tests the edge cache in front of the logs. It caches full tiles for a year and partial tiles for a minute, and passes on every other
+// Tests the edge cache in front of the logs. It caches full tiles for a year and partial tiles for a minute, and forwards every other
 // request.
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Tests rules that apply to every route in the OpenAPI document: who may call it and how it responds. A new route is tested as soon as
-// the document describes it.
+// Tests rules that apply to every route in the OpenAPI document: who may call it and how it responds. A new route is tested as soon as the
+// document describes it. Also tests the health check and the published keys.
 import { deriveLogVkey } from "../support/note-keys.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";

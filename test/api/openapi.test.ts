@@ -79,7 +79,6 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Json> };
 }
 
-/** Routes that the document omits, and why. */
 const undocumentedRoutes: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^GET \/health$/, why: "for load balancers; same response as /v1/health" },
   { path: /^OPTIONS /, why: "preflight requests of browsers" },

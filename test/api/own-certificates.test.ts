@@ -1,4 +1,4 @@
-// Tests how a signed-in person lists the certificates that name them, and withdraws consent on them.
+// Tests how a signed-in person lists the certificates that name them, and withdraws the consent that these certificates record.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import type { ShardId } from "../../core/ids.ts";

@@ -1,4 +1,4 @@
-// Tests which shard an account is created in if a deployment has several shards.
+// Tests which shard an account is created in if a deployment has several shards, and how an operator lists, closes and opens shards.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

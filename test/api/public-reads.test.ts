@@ -1,4 +1,5 @@
-// Tests the limits per IP address on requests with a missing or invalid credential. Requests above a limit do not reach the database.
+// Tests the limits per IP address on public reads and on requests with an invalid credential. Requests above a limit do not reach the
+// database.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { generateSecret, type ShardId } from "../../core/ids.ts";

@@ -1,5 +1,5 @@
 // Checks that a service started by a test uses only the test's settings, not the .dev.vars of `npm start`, and that `npm start` refuses
-// settings and ports that it cannot use.
+// settings and ports that it cannot use. Also tests the lock of a state folder.
 import { spawnSync } from "node:child_process";
 import { cpSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";

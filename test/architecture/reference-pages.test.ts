@@ -1,5 +1,5 @@
 // Checks that the documentation lists exactly the error codes (with their statuses), event types and limits that the code defines, mentions
-// every setting that the Worker reads, and lists the same tools on both pages.
+// every setting that the Worker reads, and lists the same tools in agents.md and write-paths.md.
 import { expect, test } from "vitest";
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { refusals } from "../../core/refusals.ts";

@@ -1,4 +1,4 @@
-// Checks that every row of the threat table in docs/internals/security.md points to an existing test.
+// Checks that every row of the threat table in docs/internals/security.md points to an existing test, and that the page covers every route.
 import { readFileSync, existsSync } from "node:fs";
 import { expect, test } from "vitest";
 

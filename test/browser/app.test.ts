@@ -1,5 +1,5 @@
-// Tests the app in a real browser: signing in, revoking a share, changing a detail and opening an email link. Runs with and without
-// scripts, with the keyboard, in three languages, in wide and narrow windows, and in light and dark mode.
+// Tests the app in a real browser: signing in, revoking a share, changing a detail, adding a passkey and opening an email link. Runs with
+// and without scripts, with the keyboard, in three languages, in wide and narrow windows, and in light and dark mode.
 import { mkdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
-// Tests a business's first hour in a browser: signing up, verifying a domain, adding the tag to its page, issuing and withdrawing a test
-// certificate, confirming that contact has ended, adding a webhook endpoint, and issuing a live certificate. With UPDATE_SCREENSHOTS=1,
-// also takes the portal guide's screenshot of the first steps.
+// Tests a business's first hour in a browser. The business signs up, verifies a domain and adds the tag to its page. It issues and
+// withdraws a test certificate, confirms that contact has ended, adds a webhook endpoint, and issues a live certificate. With
+// UPDATE_SCREENSHOTS=1, also takes the portal guide's screenshot of the first steps.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";

@@ -1,5 +1,5 @@
-// Tests the portal in a real browser: signing up without scripts, and whether every page is accessible at each width, in light and dark
-// mode.
+// Tests the portal in a real browser: signing up without scripts, switching between businesses, and whether every page is accessible at
+// each width, in light and dark mode.
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/navigation.ts";

@@ -1,5 +1,5 @@
-// Tests strict I-JSON parsing: a table of cases, JSON.parse as the reference for valid documents, and a second parser with a different
-// design (recursive descent, one character at a time) as the reference for invalid ones.
+// Tests strict I-JSON parsing with a table of cases and two references. For valid documents, the reference is JSON.parse. For invalid ones,
+// it is a second parser with a different design (recursive descent, one character at a time).
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeUtf8 } from "../../core/bytes.ts";

@@ -1,4 +1,5 @@
 // Runs a few of the faults in `npm run chaos`, each for three rounds, and checks that the comparison notices lost and duplicate writes.
+// Also tests the table of results in docs/operate/reliability.md.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,6 @@
-// Checks that a restart does not open databases that are already prepared, but prepares them again if a shard was added. Also checks that
-// commands still use an added shard if SHARDS is not set.
+// Tests preparing the demo data of a service that was started before. Prepared databases do not change until a shard is added, an
+// interrupted preparation is detected, and a service with other businesses gets no demo month. Also tests that commands still use an added
+// shard if SHARDS is not set.
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

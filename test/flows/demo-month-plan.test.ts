@@ -1,4 +1,5 @@
-// Tests that the demo month can be planned at any time of any day. In the plan, every withdrawal must be later than its certificate.
+// Tests the plan of the demo month at many times of day: the certificates, the withdrawals and their acknowledgments, and the hour in which
+// an endpoint fails.
 import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { dayMs, hourMs } from "../../core/time.ts";

@@ -74,7 +74,6 @@ afterEach(() => rmSync(state, { recursive: true, force: true }));
 
 const count = (db: DatabaseSync, sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
 
-/** Waits until the database has all these certificates. */
 const waitForCertificates = async (db: DatabaseSync, certIds: ReadonlySet<string>, timeout = 120_000): Promise<void> => {
   const all = JSON.stringify([...certIds]);
   const missing = db.prepare("SELECT COUNT(*) AS n FROM json_each(?) j WHERE NOT EXISTS (SELECT 1 FROM certificates WHERE id = j.value)");

@@ -36,7 +36,6 @@ let host = "";
 
 const silentLog: Log = { request: () => {}, error: () => {}, progress: () => {}, metric: () => {} };
 
-/** Wraps a database and calls `before` before each batch. */
 const interceptBatches = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>
   new Proxy(env.DB, {
     get: (target, name) => {

@@ -1,4 +1,5 @@
-// Tests the cron runs: each job runs whether or not other jobs fail, and the log contains the name of a job that failed.
+// Tests the cron runs. If a job fails, the other jobs still run, and the log contains the name of the failed job. Also tests when audit
+// logs are called, and which changes are deleted.
 import { toAuditLog } from "../support/audit.ts";
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
@@ -21,7 +22,6 @@ beforeEach(() => {
   faults = [];
 });
 
-/** Creates a platform with one shard, whose database is `db`. */
 const createPlatformOn = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...base,
   shards: openShards({ DB: db }),

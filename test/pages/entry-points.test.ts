@@ -11,7 +11,6 @@ beforeAll(async () => {
   certId = (await issueCertificate()).cert_id;
 });
 
-/** Formats an ID as it is printed: in groups and uppercase. */
 const formatPrintedId = (id: string): string => id.toUpperCase().replaceAll(/(.{5})/g, "$1 ");
 const describeResponse = async (path: string): Promise<string> => {
   const { status, headers } = await call(path, { redirect: "manual" });

@@ -31,7 +31,6 @@ interface RecordedStatement {
   readonly bound: readonly unknown[];
 }
 
-/** Wraps a database and records its statements. */
 const recordStatements = (statements: RecordedStatement[]): Database => {
   const wrapStatement = (sql: string, bound: readonly unknown[], target: D1PreparedStatement): D1PreparedStatement =>
     new Proxy(target, {

@@ -1,4 +1,4 @@
-// Creates platforms with their own clock, whose requests to the ledger a test can intercept.
+// Creates platforms with a separate clock. A test can intercept their requests to the ledger.
 import { env } from "cloudflare:workers";
 import { formatVkey } from "../../core/ledger/note.ts";
 import type { Instant } from "../../core/time.ts";

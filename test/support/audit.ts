@@ -39,7 +39,7 @@ export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRo
   ...change,
 });
 
-/** Fetches a page of the chain and the proof of its head, as the service serves them. */
+/** Fetches a page of the chain and the proof of its head, as the service returns them. */
 export const fetchChainWithProof = async (
   stub: AuditStub,
   chain: string,

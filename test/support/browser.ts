@@ -134,8 +134,8 @@ export interface AppearanceOptions {
 }
 
 /**
- * Checks a page in several windows without reloading it: every axe rule in the first window, the appearance rules in the others, and the
- * page width in all of them. Checks target sizes once for each layout, which usually depends only on the width. Leaves the page in the
+ * Checks a page in several windows without reloading it. Checks every axe rule in the first window, the appearance rules in the others, and
+ * the page width in all of them. Checks target sizes once for each layout, which usually depends only on the width. Leaves the page in the
  * first window's state.
  */
 export const findIssuesInWindows = async (

@@ -7,7 +7,10 @@ const statuses = "SUM(status = 'active') AS active, SUM(status = 'revoked') AS r
 const hour = "issued_at - issued_at % 3600000";
 const day = "issued_at - issued_at % 86400000";
 
-/** The counter tables. `stored` lists a table's key columns, and `key` lists the SQL expressions that compute it for a certificate. */
+/**
+ * The counter tables. `stored` lists the key columns of a table, and `key` the SQL expressions that compute their values from a
+ * certificate. `where` selects the certificates that are counted.
+ */
 const counters: readonly { readonly table: string; readonly stored: string; readonly key: string; readonly where?: string }[] = [
   { table: "certificate_totals", stored: "business_id, environment", key: "business_id, environment" },
   { table: "certificate_groups", stored: "id", key: "group_id", where: "counted = 1" },

@@ -185,7 +185,6 @@ export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: numbe
 /** A time so far in the future that no alarm fires on its own. */
 export const farAhead = Date.UTC(2050, 0, 1);
 
-/** Creates a live API key for a business. */
 export const createApiKey = async (businessId: string): Promise<string> => {
   const key = generateSecret("sk_live_", firstShard, createRandomBytes);
   await env.DB.prepare(

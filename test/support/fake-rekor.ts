@@ -87,9 +87,9 @@ export class FakeRekor {
   readonly missedRequests: string[] = [];
   /** The highest number of concurrent requests to add an entry. */
   maxConcurrent = 0;
-  /** Lines that are added below the log's own signature. Witnesses' cosignatures belong there. */
+  /** Lines that are added to each checkpoint below the log's own signature, where the cosignatures of witnesses belong. */
   extraLines = "";
-  /** The size of the published checkpoint, or null for the size of the log. */
+  /** The tree size of the published checkpoint. If null, the checkpoint covers the whole log. */
   publishedSize: number | null = null;
   /** True if the server still serves partial tiles of earlier tree sizes. */
   keepsPartialTiles = true;

@@ -1,4 +1,5 @@
-// An isolate that dies at a database round trip, before or after its statements take effect. All of its pending work is lost.
+// An isolate that dies at a database round trip, before or after the statements of that round trip take effect. All of its pending work is
+// lost.
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
@@ -9,7 +10,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
 
-/** `trips` round trips succeed. The isolate dies at the next one, before or after its statements take effect. */
+/** When the isolate dies: at the first round trip after `trips` successful ones, before or after its statements take effect. */
 export interface IsolateDeath {
   readonly trips: number;
   readonly written: "before" | "after";

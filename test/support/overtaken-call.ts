@@ -1,4 +1,4 @@
-// Lets a test run something between the moment a request has decided to change a row and the moment its batch is committed.
+// Lets a test do something after a request has decided to change a row and before the request's batch is committed.
 import { env } from "cloudflare:workers";
 import { createServiceCall } from "./world.ts";
 

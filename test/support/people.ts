@@ -39,7 +39,6 @@ export const listMailTo = async (email: string): Promise<readonly CapturedMail[]
 
 export const parseCode = ({ text }: CapturedMail): string => findNewestCode([{ text }]) as string;
 
-/** Returns the newest code in the emails to an address. */
 export const findEmailCode = async (email: string): Promise<string> => findNewestCode(await listMailTo(email)) as string;
 
 export const createDifferentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");

@@ -18,7 +18,6 @@ export interface ShareVisit {
   readonly warnings: string[];
   /** Clicks the share button and returns the window that opens. */
   readonly openSheet: () => Promise<Page>;
-  /** Waits for the nth event of a type. */
   readonly waitForEvent: (type: string, count?: number) => Promise<ReceivedEvent>;
   readonly close: () => Promise<void>;
 }

@@ -142,7 +142,6 @@ const renewShare = async (id: string, body: object = { consent: true }): Promise
 const revokePath = (id: string): string => `/v1/shares/${id}/revoke`;
 const buildCeasePath = (id: string): string => `/v1/shares/${id}/cease-ack`;
 
-/** Lists scenarios in which a grant is refused in one environment. */
 const listGrantRefusals = (send: (body: object) => Promise<TestResponse>, environment: "live" | "sandbox"): Scenarios => {
   const sendWith = (change: object, business: DemoBusiness = acme) =>
     send(buildDecision(createVerifier(), { client_id: business.clients[environment], ...change }));

@@ -18,7 +18,6 @@ export const waitFor = async <T>(what: string, find: () => Promise<T | undefined
   }
 };
 
-/** A tab or window. */
 export interface WebKitWindow {
   readonly goTo: (url: string) => Promise<void>;
   readonly url: () => Promise<URL>;

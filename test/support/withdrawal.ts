@@ -19,7 +19,6 @@ export interface IssuedCertificate {
   readonly fingerprint: string;
 }
 
-/** Issues a certificate to a new person. */
 export const issueToNewPerson = async (
   change: Partial<ConsentBody> = {},
   business: DemoBusiness = world.acme,

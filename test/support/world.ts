@@ -133,7 +133,6 @@ export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}):
 export const submitConsent = (body: unknown, headers: HeaderChanges = {}): Promise<TestResponse> =>
   call("/v1/consent", buildConsentRequest(body, headers));
 
-/** Issues one certificate and returns its receipt. */
 export const issueCertificate = async (
   change: Partial<ConsentBody> = {},
   business: DemoBusiness = world.acme,
@@ -178,7 +177,6 @@ export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Rec
 /** Tables that show whether a certificate was issued. Background work that follows does not change their row counts. */
 const issuanceTables = ["certificates", "purposes", "disclosures", "anchors"] as const;
 
-/** Returns the number of rows in each table, in one query. */
 export const countRows = async (tables: readonly string[] = issuanceTables, db: D1Database = env.DB): Promise<Record<string, number>> => {
   const row = await db.prepare(`SELECT ${tables.map((table) => `(SELECT COUNT(*) FROM ${table}) AS ${table}`).join(", ")}`).first();
   return row as Record<string, number>;

@@ -1,4 +1,4 @@
-// Tests reading and changing a business's account in each billing status.
+// Tests reading and changing a business's account, what each billing status allows, and what every portal route requires.
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { getExampleOwnerEmail } from "../../../scripts/demo-world.ts";

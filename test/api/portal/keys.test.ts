@@ -1,5 +1,5 @@
-// Tests API keys and public clients: a key is shown only once and works until it is revoked, and a business can have a limited number of
-// keys and clients.
+// Tests API keys and public clients. A key is shown only once and works until it is revoked. A business can have a limited number of keys
+// and clients.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, signIn } from "../../support/people.ts";

@@ -1,4 +1,5 @@
-// Tests the audit entries of an owner's links between recipient names and businesses.
+// Tests linking a recipient's name to a business: the length of the name, and the audit entries if two requests remove a link at the same
+// time.
 import { expect, test } from "vitest";
 import { createOvertakenCall } from "../../support/overtaken-call.ts";
 import { callPortal, listAuditEntryTypes, signUpBusiness } from "../../support/portal.ts";

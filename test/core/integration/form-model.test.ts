@@ -1,4 +1,4 @@
-// Tests that a language model that is slow, failing or absent never blocks the integration helper.
+// Tests that a language model that is slow, fails or returns invalid output never blocks the integration helper.
 import { afterEach, expect, test, vi } from "vitest";
 import { createFormModel } from "../../../workers/adapters/form-model.ts";
 

@@ -168,8 +168,8 @@ describe("proofs from tiles", () => {
   const leaves = createEntries(300).map((entry) => hashLeaf(entry));
   const rootOf = createNaiveRoots(leaves);
   const roots = Array.from({ length: 301 }, (_, size) => rootOf(0, size));
-  // This tree of 300 entries also provides the tiles of every smaller tree, because a partial tile of a smaller tree is the beginning of
-  // the tile at the same place in this tree.
+  // This tree of 300 entries also provides the tiles of every smaller tree: a partial tile of a smaller tree is the beginning of the tile
+  // at the same place in this tree.
   const log = new MemoryLog();
   log.append(leaves);
   const once = createMemoizedHash();

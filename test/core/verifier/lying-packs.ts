@@ -459,7 +459,6 @@ export interface LyingPack {
 
 const kinds = { contradict: contradictions, drop: drops, swap: swaps, move: moves } as const;
 
-/** Builds the lying pack for this seed. */
 export const buildLyingPack = async (honest: readonly HonestPack[], seed: number): Promise<LyingPack> => {
   const next = createRandom(seed);
   for (;;) {
