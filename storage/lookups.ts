@@ -4,7 +4,7 @@ import { batch, type BatchResults, type Database, type Statement } from "./datab
 
 type AwaitableStatement = Statement & PromiseLike<unknown>;
 
-/** A lookup runs when it is awaited, like a drizzle query, or together with others in `combineLookups`. */
+/** A lookup runs when it is awaited, like a drizzle query, or when a combination of lookups (`combineLookups`) is awaited. */
 export class Lookup<T> extends QueryPromise<T> {
   readonly queries: readonly AwaitableStatement[];
   readonly #db: Database;

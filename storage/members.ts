@@ -24,8 +24,8 @@ const isInvitationOfBusiness = (businessId: BusinessId, id: string) =>
   allOf(eq(invitations.id, id), eq(invitations.businessId, businessId));
 
 /**
- * Lists members and then open invitations, both oldest first. For an invitation, includes when it expires and when its email failed, if it
- * did.
+ * Lists members and then open invitations, both oldest first. An invitation has the time at which it expires (`invitedUntil`) and, if its
+ * email failed, the time of the failure (`deliveryFailedAt`).
  */
 export const listMembersAndInvitations = (db: Database, vault: Vault, businessId: BusinessId, now: Instant) => {
   const { id, emailSealed: sealed, role, createdAt, expiresAt: invitedUntil } = invitations;
@@ -65,14 +65,14 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
     .where(allOf(hasIndex(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
-/** The number is limited, because anyone with an account can invite any email address. */
+/** The list is limited, because anyone with an account can invite any email address. */
 const maxListedInvitations = 20;
-/** The number is limited, because one email address can belong to any number of accounts. */
+/** The list is limited, because one email address can belong to any number of accounts. */
 const maxListedMemberships = 100;
 
 /**
- * Lists up to 100 memberships of an email address in this shard, most recently used first, and then up to 20 open invitations to it, newest
- * first. After an invitation is accepted, the membership has the ID of the invitation.
+ * Lists up to 100 memberships of an email address in this shard, most recently used first, and then up to 20 open invitations to this
+ * address, newest first. After an invitation is accepted, the membership has the ID of the invitation.
  */
 export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: AddressIndex, now: Instant) => {
   const { id, emailSealed: sealed, role, expiresAt: invitedUntil, invitedBy } = invitations;
@@ -121,8 +121,8 @@ type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed" | "emai
 };
 
 /**
- * Returns the statements that create an invitation and delete an earlier one for the same address and business. The batch fails if the
- * business has a total of 100 members and invitations (`isMemberLimitReached`).
+ * Returns the statements that create an invitation and delete an earlier one to the same address from the same business. The batch fails if
+ * the business has a total of 100 members and invitations (`isMemberLimitReached`).
  */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
@@ -138,12 +138,12 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
 
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
-/** The part of a listed member that identifies the row: in `members`, or in `invitations` if the person has not joined yet. */
+/** Identifies the row of a listed member: in `members`, or in `invitations` if `invitedUntil` is set. */
 type MemberKey = Pick<Member, "id" | "invitedUntil">;
 
 /**
  * Returns the statement that changes the role of a member or invitation. It does nothing if the row no longer exists or already has the
- * role, and fails if the business would have no owner left (`isLastOwner`).
+ * role. It fails if the business would have no owner left (`isLastOwner`).
  */
 export const updateMembershipRole = (db: Database, businessId: BusinessId, { id, invitedUntil }: MemberKey, role: Role): Statement =>
   invitedUntil === null
@@ -158,7 +158,7 @@ export const updateMembershipRole = (db: Database, businessId: BusinessId, { id,
 
 /**
  * Returns the statements that remove an invitation, or a member with their sessions and passkeys. The last one deletes the row itself. They
- * do nothing if the row no longer exists, and fail if the business would have no owner left (`isLastOwner`).
+ * do nothing if the row no longer exists. They fail if the business would have no owner left (`isLastOwner`).
  */
 export const deleteMember = (db: Database, businessId: BusinessId, { id, invitedUntil }: MemberKey): readonly Statement[] => {
   if (invitedUntil !== null) return [db.delete(invitations).where(isInvitationOfBusiness(businessId, id))];
@@ -190,8 +190,8 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
 /**
- * Creates a member from an invitation. Does nothing if the invitation is for another address or has expired, or if the business already has
- * a member with this address.
+ * Creates a member from an invitation. Does nothing if the invitation is for a different address or has expired, or if the business already
+ * has a member with this address.
  */
 export const acceptInvitation = (db: Database, invitation: string, address: AddressIndex, now: Instant) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
@@ -202,10 +202,10 @@ export const acceptInvitation = (db: Database, invitation: string, address: Addr
     .onConflictDoNothing({ target: [members.businessId, members.emailIndex] });
 };
 
-/** Deletes an invitation that its recipient declined. Does nothing if the invitation is for another address. */
+/** Deletes an invitation that its recipient declined. Does nothing if the invitation is for a different address. */
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: AddressIndex) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), hasIndex(invitations.emailIndex, emailIndex)));
 
-/** Deletes an invitation if it was accepted, that is, if a member with its ID exists. */
+/** Deletes an invitation if it was accepted. A member then has the invitation's ID. */
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), existsIn(members, eq(members.id, invitation))));

@@ -35,9 +35,11 @@ export interface KeySource {
 }
 
 /**
- * Opens the keys with this name. If none of the secrets has the name, derives one key from each log seed in use (two during a rotation).
- * Throws if there is neither such a secret nor a log seed in use, if any secret is malformed, or if a secret with this name is of a
- * different kind.
+ * Opens the keys with this name. If no secret has this name, derives one key from each log seed in use (two during a rotation). Throws in
+ * these cases:
+ * - There is neither a secret with this name nor a log seed in use.
+ * - Any secret is malformed.
+ * - A secret with this name is of a different kind.
  */
 export const openKeysNamed = async (
   { secrets = "", logSeed }: KeySource,

@@ -1,5 +1,5 @@
-// Copies of OAuth client metadata documents, used when the client's own host is unreachable. The service saves a copy only when a person
-// approves the client. The first shard stores all copies. SPEC Agent server.
+// Copies of OAuth client metadata documents. They are used when a client's host is unreachable. A copy is saved only when a person approves
+// the client. The first shard stores all copies. SPEC Agent server.
 import { eq, gt, lte, type SQL } from "drizzle-orm";
 import { clientFromDocument, parseDocumentUrl, type OAuthClient } from "../core/agents/oauth-client.ts";
 import { dayMs, type Instant } from "../core/time.ts";
@@ -12,7 +12,7 @@ const documentLifeMs = 7 * dayMs;
 
 const { url, document, fetchedAt } = oauthClients;
 
-/** Builds a condition that is true if the copy is older than seven days and must no longer be used. */
+/** Builds a condition that is true if the copy is at least seven days old and must no longer be used. */
 export const isExpiredDocument = (now: Instant): SQL => lte(fetchedAt, now - documentLifeMs);
 
 /** Saves a copy. An older copy never replaces a newer one. */
@@ -30,7 +30,7 @@ export const upsertOAuthClient = (db: Database, { id, name, redirectUris }: OAut
       setWhere: lte(fetchedAt, excluded(fetchedAt)),
     });
 
-/** Finds a saved copy. Returns null if the copy is missing or older than seven days, or if the ID is not a document URL. */
+/** Finds a saved copy. Returns null if there is no copy, if the copy is at least seven days old, or if the ID is not a document URL. */
 export const findSavedOAuthClient = async (db: Database, id: string, now: Instant): Promise<OAuthClient | null> => {
   const row = await db
     .select({ document })

@@ -1,5 +1,5 @@
-// Authorization codes that an OAuth client exchanges for a token (RFC 6749 section 4.1), stored as hashes. A single UPDATE checks every
-// condition and redeems the code. Therefore, only one of several concurrent redemptions succeeds, and a request that fails a check changes
+// Authorization codes that an OAuth client exchanges for a token (RFC 6749 section 4.1), stored as hashes. A single UPDATE checks all
+// conditions and redeems the code. Therefore, only one of several concurrent redemptions succeeds, and a request that fails a check changes
 // nothing.
 import { and, eq, exists, gt, inArray, isNull, notInArray, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens } from "../core/agents/agent-token.ts";
@@ -14,7 +14,7 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
-/** Inserts an authorization code. Fails if the authorization page was already submitted (`isDuplicateAuthorization`). */
+/** Inserts an authorization code. Fails if the same authorization page was already submitted (`isDuplicateAuthorization`). */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);
@@ -61,7 +61,7 @@ export interface OAuthCodeRedemption {
   readonly now: Instant;
 }
 
-/** Counts the person's live tokens, except those that will be replaced. */
+/** Counts the person's live tokens, without those that will be replaced. */
 const countRemainingTokens = (replaced: readonly string[], now: Instant): SQL =>
   countIn(
     agentTokens,

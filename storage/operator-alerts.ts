@@ -7,7 +7,7 @@ import { operatorAlerts } from "./schema.ts";
 
 export const listAlertStates = (db: Database): Promise<readonly AlertState[]> => db.select().from(operatorAlerts);
 
-/** Records that an alert was sent. If this kind of alert already has a row, keeps its `since`. */
+/** Records that an alert was sent. If this kind of alert already has a row, its `since` stays the same. */
 export const saveAlertState = async (db: Database, { kind, since }: Omit<AlertState, "notifiedAt">, now: Instant): Promise<void> => {
   await db
     .insert(operatorAlerts)

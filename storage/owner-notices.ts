@@ -1,5 +1,5 @@
-// Notices waiting to be emailed to a business's owners. Each business has one row for each kind of notice. The row contains the number of
-// waiting notices and the sealed details of the first and the last one, which is all that an email needs. A notice is written in the batch
+// Notices waiting to be emailed to a business's owners. Each business has one row for each kind of notice. An email needs only the number
+// of waiting notices and the sealed details of the first and the last one, so the row contains only these. A notice is written in the batch
 // of the change that it reports, so it is not lost if the process dies.
 import { eq, lte, notInArray, sql, type Column, type SQL } from "drizzle-orm";
 import type { BusinessId, ShardId } from "../core/ids.ts";
@@ -31,8 +31,8 @@ interface NoticeTiming {
 }
 
 /**
- * Returns the statements that write notices for any number of businesses, for the change's batch. A notice is due `spacingMs` after the
- * owners' last email of the same kind, but not before now.
+ * Returns the statements that write notices for any number of businesses. Add them to the batch of the change. A notice is due `spacingMs`
+ * after the owners' last email of the same kind, or now if that time has passed.
  */
 export const insertOwnerNotices = async (
   db: Database,
@@ -84,8 +84,8 @@ export interface DueNotices extends WaitingNotices {
 }
 
 /**
- * Lists the rows with due notices, most overdue first. Omits businesses whose account is in one of the shards in `except`, and then the
- * first `skip` rows.
+ * Lists the rows with due notices, longest overdue first. Omits businesses whose account is in one of the shards in `except`, and skips the
+ * first `skip` of the other rows.
  */
 export const listDueNotices = async (
   db: Database,
@@ -118,7 +118,7 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
 
 /**
  * Returns the statements that write the emails to the outbox and remove the reported notices from the row. If the emails report only the
- * first notice, `left` describes the remaining ones. The statements do nothing if the row has changed since it was listed.
+ * first notice, `left` describes the others. The statements do nothing if the row has changed since it was listed.
  */
 export const reportNotices = async (
   db: Database,

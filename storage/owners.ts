@@ -1,4 +1,4 @@
-// The email addresses for notices to a business. If a business has no owner yet, its notices go to its published contact address.
+// The email addresses for notices to a business. If a business has no owner yet, notices are sent to its published contact address.
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -14,8 +14,8 @@ const maxOwners = 10; // limited, because each owner gets a separate email
 type OpenAddress = (context: EncryptionContext, sealed: string) => Promise<string | undefined>;
 
 /**
- * Lists the email addresses for several businesses in one shard, up to ten per business. Addresses that cannot be decrypted are left out.
- * If none of a business's owners has a readable address, the value is null, because an operator may still restore the key.
+ * Lists the email addresses for several businesses in one shard, up to ten per business. Omits addresses that cannot be decrypted. If a
+ * business has owners but none of their addresses can be decrypted, the value is null, because an operator may restore the key.
  */
 export const listOwnerAddresses = async (
   db: Database,

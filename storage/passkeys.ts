@@ -25,7 +25,7 @@ export const listPasskeysByUser = (db: Database, vault: Vault, user: string): Lo
     Promise.all(
       rows.map(async ({ nameSealed: sealed, ...row }) => ({
         ...row,
-        // If the name cannot be decrypted, the person can still see and remove the passkey.
+        // Uses a default name if decryption fails, so that the person can still see and remove the passkey.
         name: await vault.open(passkeyNameContext(row.id, user), sealed).catch(() => defaultPasskeyName),
       })),
     ),
@@ -38,8 +38,8 @@ export interface NewPasskey extends VerifiedCredential, Pick<Passkey, "id" | "us
 }
 
 /**
- * Returns an insert, and a condition (`isWritten`) that is true if the insert has written a row. The insert writes a row only if the
- * person still exists and has fewer than ten passkeys, and the credential ID is new.
+ * Returns an insert, and a condition (`isWritten`) that is true if the passkey was inserted. The insert does nothing if the person no
+ * longer exists or already has ten passkeys, or if the credential ID is known.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(userId, passkey.userId))} < ${maxPasskeys}`;
@@ -60,8 +60,8 @@ export const findPasskey = async (db: Database, credential: string, handle: stri
     .get()) ?? null;
 
 /**
- * Records a signature. Does nothing if the passkey no longer exists, or if the authenticator counts signatures and its count did not
- * increase.
+ * Records a use of the passkey. Does nothing if the passkey no longer exists. If the authenticator counts signatures, also does nothing if
+ * the count did not increase.
  */
 export const recordPasskeyUse = (
   db: Database,

@@ -1,11 +1,10 @@
-// The encryption contexts of people's email addresses. They are in a separate file so that the demo seed can use them without importing
-// SQL.
+// The encryption contexts of people's email addresses, in a separate file so that the demo seed does not import SQL.
 import { columnContext, selfOwnedContext } from "./vault.ts";
 
 export const memberEmailContext = columnContext("members", "email");
 export const consumerEmailContext = selfOwnedContext("consumers", "email");
 /**
- * The context of a placeholder address. If an email address is unknown, the code decrypts the placeholder instead, so that the response
- * time does not reveal this.
+ * The context of a placeholder address. It is decrypted if an email address is unknown, so that response times do not reveal whether an
+ * address is known.
  */
 export const unknownAddressContext = consumerEmailContext("nobody");

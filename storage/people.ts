@@ -19,12 +19,12 @@ import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts
 
 const consumerNameContext = selfOwnedContext("consumers", "name");
 
-/** Sorts memberships: most recently used first, and then those that were never used, newest first. An index has the same order. */
+/** Sorts memberships: most recently used first, and then those that were never used, newest first. A database index has the same order. */
 export const byLastUsed = [desc(members.lastUsedAt), desc(members.createdAt), desc(members.id)] as const;
 
 /**
- * A possible recipient of a sign-in code: a member, consumer, invited person or sign-up with the email address. The code is sent to the
- * recipient's stored address, not to the address as typed in the form.
+ * A possible recipient of a sign-in code: a member, consumer, invitation or sign-up with the email address. The code is sent to the stored
+ * address, not to the address as typed in the form.
  */
 export interface SignInRecipient {
   /** A `person` is a member or consumer. */
@@ -32,19 +32,19 @@ export interface SignInRecipient {
   readonly id: string;
   readonly emailSealed: string;
   readonly emailContext: EncryptionContext;
-  /** When the last session of this member began. Null if there was none or this is not a member. */
+  /** The time at which the member's last session began. Null if there was none or this is not a member. */
   readonly lastUsedAt: Instant | null;
 }
 
 export interface SignInAddress {
   readonly recipients: readonly SignInRecipient[];
-  /** When a sign-in code was last requested for the address, even if no code was sent; null if never. */
+  /** The time at which a sign-in code was last requested for the address, even if no code was sent. Null if never. */
   readonly codeRequestedAt: Instant | null;
 }
 
 /**
- * Returns the possible recipients at an address in one shard, and when a code was last requested. Returns at most one recipient of each
- * kind: the most recently used membership, the oldest invitation and the newest sign-up.
+ * Returns the possible recipients for an address in one shard, and the time of the last request for a code. In the realm `business`, these
+ * are the most recently used membership, the oldest open invitation and the newest sign-up.
  */
 export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: AddressIndex, now: Instant): Promise<SignInAddress> => {
   const newestCode = selectNewestCodeTime(db, { purpose: "login", topic: realm, addressIndex: emailIndex });
@@ -97,13 +97,13 @@ export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
 /**
- * Chooses one of the recipients found in all shards: a person if there is one, then an invitation, then a sign-up. Returns null if there is
- * none.
+ * Chooses one of the recipients found in all shards. Prefers a person to an invitation, and an invitation to a sign-up. Returns null if
+ * there are no recipients.
  */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
-/** Returns the ID of the most recently used membership in all shards, or null if there is none. */
+/** Returns the ID of the most recently used membership among the recipients found in all shards, or null if there is none. */
 export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
   found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 
@@ -131,17 +131,17 @@ export const insertConsumer = async (
   const nameSealed = name === null ? null : await vault.seal(consumerNameContext(id), name);
   const row = { id, emailSealed, emailIndex: toStoredIndex(emailIndex), nameSealed, auditChain: chainTag, createdAt: now };
   const isUsed = isCodeUsedBySession(spent.codeId, spent.sessionHash);
-  // The UNIQUE constraint only finds rows with the current form of the index, so this condition checks the other forms.
+  // The UNIQUE constraint prevents only a second row with the same form of the index, so this condition checks the other forms.
   const others = listOtherForms(emailIndex);
   const isNew = others.length === 0 ? isUsed : allOf(isUsed, notExistsIn(consumers, inArray(consumers.emailIndex, [...others])));
   return [insertIf(db, consumers, row, isNew).onConflictDoNothing({ target: consumers.emailIndex })];
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
-/** Builds a condition that is true if the consumer exists and is not erased. */
+/** Builds a condition for queries on `consumers`. It is true if the consumer exists and is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
-/** Builds a condition that is true if the consumer, who must not be erased, or the member exists. For statements on other tables. */
+/** Builds a condition for statements on other tables. It is true if the ID is that of a member, or of a consumer who is not erased. */
 export const isExistingPrincipal = (id: string): SQL =>
   id.startsWith("con_") ? existsIn(consumers, isExistingConsumer(id as ConsumerId)) : existsIn(members, eq(members.id, id));
 
@@ -154,8 +154,8 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
   );
 
 /**
- * Selects the blind index of the person's email address. Run the query in the person's shard. The value is NULL if the person is unknown or
- * the account is erased.
+ * Selects the blind index of the person's email address. Use it in the person's shard. The value is NULL if the person is unknown or the
+ * account is erased.
  */
 export const addressIndexField = (id: ConsumerId): SQL<StoredIndex> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;

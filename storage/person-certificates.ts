@@ -1,6 +1,6 @@
 // Finds the certificates and shares that contain a person's verified email address, by its blind index. Anyone can create any number of
-// certificates about a person, so the cost must not grow with this number. Queries step from one business to the next along an index, and
-// count only up to a limit.
+// certificates about a person, so the cost must not grow with this number. Therefore, queries step from one business to the next along a
+// database index, and count only up to a limit.
 import { and, desc, eq, gt, inArray, lt, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
 import { toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { BusinessId, CertId, ConsumerId } from "../core/ids.ts";
@@ -54,7 +54,7 @@ export const maxCountedRecords = 1_000;
 
 /**
  * Builds a condition for queries on `shares`. It is true for live shares that contain the person's email address but belong to another
- * account.
+ * person's account.
  */
 const isOthersShare = (addressIndex: AddressIndex | SQL<StoredIndex>, person: ConsumerId): SQL =>
   allOf(hasIndex(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
@@ -85,8 +85,8 @@ export const countOthersShares = async (db: Database, addressIndex: AddressIndex
 };
 
 /**
- * Lists up to `limit` businesses in this shard, sorted by ID. Each has certificates with the person's email address, or shares in which
- * other people used that address. Counts stop at 1,000.
+ * Lists up to `limit` businesses in this shard that have certificates with the person's email address, or shares in which other people used
+ * that address. Sorts them by ID. Counts are capped at 1,000.
  */
 export const listNamingBusinesses = (
   db: Database,
@@ -143,7 +143,7 @@ export const listNamingBusinesses = (
 
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
-/** Returns when a live certificate was issued. Returns null if the certificate is unknown or does not contain the address. */
+/** Returns the issuance time of a live certificate. Returns null if the certificate is unknown or does not contain the address. */
 export const findNamedAt = async (db: Database, addressIndex: AddressIndex, certId: CertId): Promise<Instant | null> => {
   const row = await db
     .select({ issuedAt })
@@ -154,8 +154,8 @@ export const findNamedAt = async (db: Database, addressIndex: AddressIndex, cert
 };
 
 /**
- * Where a page starts: after a certificate in the same shard, or before the time when a certificate in another shard was issued. If
- * `isIncluded` is true, the page can contain certificates issued at exactly this time.
+ * Where a page starts: after a certificate in the same shard, or before the issuance time of a certificate in another shard. If
+ * `isIncluded` is true, the page can contain certificates issued at exactly that time.
  */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
@@ -217,12 +217,12 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
 /** A withdrawal of consent for all of a person's certificates with one business, or with all businesses (`businessId` is null). */
 export interface AccountWithdrawal {
   readonly addressIndex: AddressIndex;
-  /** The person's account; null for a withdrawal by code or link. */
+  /** The person's account. Null for a withdrawal by code or link. */
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
-  /** When the person withdrew consent. Later certificates are new consent and stay active. */
+  /** The time of the withdrawal. Later certificates are new consent and stay active. */
   readonly withdrawnAt: Instant;
-  /** True if the withdrawal must still be added to the other shards that it covers. */
+  /** True if the withdrawal must still be copied to the other shards that it covers. */
   readonly forAllShards?: boolean;
 }
 
@@ -259,9 +259,9 @@ const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: business
 });
 
 /**
- * Saves a withdrawal. If this process dies, the job that runs every minute completes it. Saving the withdrawal again extends it to
- * certificates that were issued in the meantime. It never shortens a withdrawal, because clocks differ, and because a job can still add an
- * earlier withdrawal to other shards.
+ * Saves a withdrawal. If the process dies, a job that runs every minute completes the withdrawal. If it is saved again with a later time,
+ * it also covers the certificates that were issued in the meantime. An earlier time is ignored. It can occur because clocks differ, or
+ * because a job copies an earlier withdrawal from another shard.
  */
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
@@ -280,9 +280,7 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
 /** A withdrawal that the person requests in their account. */
 type OwnWithdrawal = AccountWithdrawal & { readonly consumerId: ConsumerId };
 
-/**
- * A withdrawal counts as a repetition of an unfinished one if it is made within this time. Later, the person may have given new consent.
- */
+/** Within this time, a withdrawal counts as a repetition of an unfinished one. After that, the person may have given new consent. */
 const repetitionWindowMs = 10 * minuteMs;
 
 /** Builds a condition that is true if no recent unfinished withdrawal in this shard covers everything that `work` covers. */
@@ -295,8 +293,8 @@ const isNotCovered = ({ addressIndex, businessId: business, withdrawnAt }: Accou
   );
 
 /**
- * Builds a condition that is true if `work` covers an active certificate in this shard, or a share that another person made with the
- * address. The person's own shares do not count, because each one has a separate email.
+ * Builds a condition that is true if `work` covers an active certificate in this shard, or an active share that another person made with
+ * the address. The person's own shares do not count, because a separate email is sent for each of them.
  */
 const hasConsentToWithdraw = ({ addressIndex, consumerId, businessId: business, withdrawnAt }: OwnWithdrawal): SQL => {
   const certificate = and(
@@ -315,7 +313,7 @@ const hasConsentToWithdraw = ({ addressIndex, consumerId, businessId: business, 
   return sql`(${existsIn(named, certificate)} or ${existsIn(shares, share)})`;
 };
 
-/** Returns true if the withdrawal has something to withdraw in this shard that no recent unfinished withdrawal covers yet. */
+/** Returns true if this shard has consent to withdraw and no recent unfinished withdrawal covers it yet. */
 export const hasUncoveredConsent = async (db: Database, work: OwnWithdrawal): Promise<boolean> => {
   const [row] = await db
     .select({ has: sql<number>`${allOf(isNotCovered(work), hasConsentToWithdraw(work))}` })
@@ -325,9 +323,9 @@ export const hasUncoveredConsent = async (db: Database, work: OwnWithdrawal): Pr
 };
 
 /**
- * Builds a condition for the email that confirms a withdrawal, in the batch that saves it in the person's shard. It is false if the request
- * only repeats a recent unfinished withdrawal, if there is nothing to withdraw, or if the account no longer exists. `hasElsewhere` is true
- * if there is something to withdraw in another shard.
+ * Builds a condition for the email that confirms a withdrawal. Use it in the batch that saves the withdrawal in the person's shard. The
+ * condition is false if the request only repeats a recent unfinished withdrawal, if there is no consent to withdraw, or if the account no
+ * longer exists. `hasElsewhere` is true if there is consent to withdraw in another shard.
  */
 export const isConfirmable = (work: OwnWithdrawal, hasElsewhere: boolean): Condition =>
   allOf(
@@ -336,7 +334,10 @@ export const isConfirmable = (work: OwnWithdrawal, hasElsewhere: boolean): Condi
     ...(hasElsewhere ? [] : [hasConsentToWithdraw(work)]),
   );
 
-/** Claims the most overdue unfinished withdrawal for one minute. Returns null if no withdrawal is due. */
+/**
+ * Claims the unfinished withdrawal that has been due for the longest time. The claim lasts for one minute. Returns null if no withdrawal is
+ * due.
+ */
 export const claimAccountWithdrawal = async (db: Database, vault: IndexReader, now: Instant): Promise<AccountWithdrawal | null> => {
   const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
   return row === undefined
@@ -344,28 +345,31 @@ export const claimAccountWithdrawal = async (db: Database, vault: IndexReader, n
     : { ...row, addressIndex: vault.readIndex(row.addressIndex), businessId: row.businessId === "" ? null : row.businessId };
 };
 
-/** Matches the row of a withdrawal, even if the person has repeated the withdrawal since the row was read. */
+/** Matches the row of a withdrawal, even if the withdrawal was repeated after the row was read. */
 const isWithdrawalRow = (work: AccountWithdrawal): SQL =>
   allOf(
     hasIndex(accountWithdrawals.addressIndex, work.addressIndex),
     eq(accountWithdrawals.businessId, toAccountWithdrawalRow(work).businessId),
   );
 
-/** Matches the row of a withdrawal, unless the person has repeated the withdrawal since the row was read. */
+/** Matches the row of a withdrawal, unless the withdrawal was repeated after the row was read. */
 const isSameWithdrawal = (work: AccountWithdrawal): SQL =>
   allOf(isWithdrawalRow(work), eq(accountWithdrawals.withdrawnAt, work.withdrawnAt));
 
 export const markWithdrawalSpread = (db: Database, work: AccountWithdrawal) =>
   db.update(accountWithdrawals).set({ forAllShards: false }).where(isSameWithdrawal(work));
 
-/** Deletes a completed withdrawal, unless the person has repeated it in the meantime or the other shards do not have it yet. */
+/** Deletes a completed withdrawal, unless it was repeated in the meantime or must still be copied to other shards. */
 export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db.delete(accountWithdrawals).where(allOf(isSameWithdrawal(work), eq(accountWithdrawals.forAllShards, false)));
 
-/** Postpones a withdrawal, unless the person has repeated it in the meantime. */
+/** Postpones a withdrawal, unless it was repeated in the meantime. */
 export const postponeAccountWithdrawal = (db: Database, work: AccountWithdrawal, at: Instant) =>
   db.update(accountWithdrawals).set({ nextAt: at }).where(isSameWithdrawal(work));
 
-/** Selects the row of a withdrawal that still has to be completed, such as one that the person has repeated in the meantime. */
+/**
+ * Selects the row of a withdrawal, which exists until the withdrawal is completed. If the withdrawal was repeated in the meantime, the row
+ * has the later time.
+ */
 export const selectUnfinishedWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db.select({ withdrawnAt: accountWithdrawals.withdrawnAt }).from(accountWithdrawals).where(isWithdrawalRow(work));

@@ -1,5 +1,5 @@
-// Policy snapshots. D1 stores the rows, and KV stores each text under the ID of its snapshot. A text is written before its row and deleted
-// after it. IDs are never reused, so KV never returns an outdated text. SPEC Policy snapshot.
+// Policy snapshots. D1 stores a row for each snapshot, and KV stores the text under the snapshot's ID. The text is written before the row
+// and deleted after it. IDs are never reused, so KV never returns an outdated text. SPEC Policy snapshot.
 import { desc, eq, gt, inArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { sha256Hex } from "../core/hash.ts";
@@ -32,13 +32,13 @@ export const findPolicyText = async (
     const text = await translateFaults(() => kv.get(policyTextKey(id)));
     return text !== null && sha256Hex(text) === contentHash ? text : null;
   } catch {
-    return null; // KV is unavailable; the caller can still show the snapshot's hash, URL and date
+    return null; // KV is unavailable, but the caller can still show the snapshot's hash, URL and date
   }
 };
 
 type KnownSnapshot = PolicySnapshot & { readonly kind: PolicyKind };
 
-/** The snapshots of a capture. `newKinds` are the kinds of policies whose text is in KV, but whose snapshot has no row yet. */
+/** The snapshots of a capture. `newKinds` are the kinds of policies whose text is already in KV, but whose snapshot has no row yet. */
 interface CapturedSnapshots {
   readonly policies: PolicyCapture["policies"];
   readonly newKinds: readonly PolicyKind[];
@@ -58,7 +58,7 @@ const listKnownSnapshots = (db: Database, domain: string, hashes: readonly strin
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(hashes))))
     .all();
 
-/** Adds new texts to the usage. Returns false, and adds nothing, if they exceed the limit. */
+/** Counts new texts toward the limit. If they exceed it, returns false and counts nothing. */
 const hasRoomForTexts = async (
   db: Database,
   usageKey: string,
@@ -76,8 +76,9 @@ const hasRoomForTexts = async (
 };
 
 /**
- * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. `usageKey` consists of the business's
- * ID and whether the page is known. If the new texts exceed the limit under this key, none of them is stored.
+ * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. A limit applies to the new texts stored
+ * under one `usageKey`, which consists of the business's ID and whether the page is known. If the new texts exceed it, none of them is
+ * stored.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -134,13 +135,13 @@ export interface PolicyLocation {
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
-/** After this time without a capture that found policies, a page counts as unknown. It covers a weekend without submissions. */
+/** A page counts as known for this long after a capture that found policies. Three days cover a weekend without submissions. */
 const knownMs = 3 * dayMs;
 
 /**
  * Builds a condition that is true if policies were recently found for this page or its entire origin. Anyone can submit made-up pages of a
- * business's site. Lower limits therefore apply to unknown pages, so that they cannot use up the captures and waiting places of known
- * pages.
+ * business's site. Unknown pages therefore have lower limits, so that they cannot use up the captures and places in the queue that known
+ * pages need.
  */
 export const isKnownPage = (origin: string | SQLWrapper, page: string | SQLWrapper, now: Instant | SQLWrapper): SQL =>
   existsIn(
@@ -191,8 +192,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture that was linked to a certificate at issuance. Returns null if there was none, or if a capture was linked later. Only
- * a link that was made later has an audit entry.
+ * Returns the capture that was linked to a certificate when it was issued. Returns null if there was none, or if a capture was linked
+ * later. Only later links have an audit entry.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
@@ -206,15 +207,14 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 
 /**
  * Returns the statements that insert a capture and its new snapshots. The texts must already be stored. New IDs contain the shard of
- * `certId`. The batch fails if another worker has inserted a snapshot of the same text in the meantime, or if a snapshot was deleted
- * (`isOutdatedSnapshot`).
+ * `certId`. The batch fails if, in the meantime, a snapshot of the same text was inserted or a snapshot was deleted (`isOutdatedSnapshot`).
  */
 export const insertPolicyCapture = (
   db: Database,
   captured: {
     readonly domain: string;
     readonly origin: string;
-    /** The page's URL; null if the capture covers every page of the origin. */
+    /** The page's URL, or null if the capture covers all pages of the origin. */
     readonly page: string | null;
     readonly certId: string;
     readonly snapshots: CapturedSnapshots;
@@ -250,7 +250,7 @@ export const insertPolicyCapture = (
   };
 };
 
-/** Links certificates to a capture, so that they no longer wait for one. Fails if one of them already has a capture (`isAlreadyLinked`). */
+/** Links certificates to a capture. They then no longer wait for one. Fails if one of them already has a capture (`isAlreadyLinked`). */
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
     .update(certificates)

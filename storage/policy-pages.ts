@@ -1,6 +1,6 @@
 // Pages whose policies must be captured. If a certificate cannot use an earlier capture, it refers to its page in this table until the page
-// is captured. All certificates of a page refer to one row, so a page that cannot be fetched causes no more work for 100,000 certificates
-// than for one. Businesses take turns, so that a business with many pages does not delay the others. SPEC Policy snapshot.
+// is captured. All certificates of a page refer to one row, so a page that cannot be fetched causes the same work for 100,000 certificates
+// as for one. Businesses take turns, so that a business with many pages does not delay the others. SPEC Policy snapshot.
 import { eq, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -13,12 +13,12 @@ import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
 
 const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus the time to link the first certificates
-const maxPages = 20; // waiting pages per business, because anyone can submit any page of the business's site
-const maxUnknownPages = 10; // of these, at most this many unknown pages; the other places are reserved for known pages
+const maxPages = 20; // waiting pages per business; limited, because anyone can submit any page of its site
+const maxUnknownPages = 10; // how many of the waiting pages can be unknown, so that the other places are left for known pages
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
-/** Identifies a business's row for certificates whose page exceeds the limit. These certificates get a capture without policies. */
+/** Identifies a business's row for all certificates whose pages exceed the limit. These certificates get a capture without policies. */
 const overLimit = { origin: "", page: "" };
 
 /** The page of a certificate that is being issued. The values can be placeholders. */
@@ -26,7 +26,7 @@ interface RequestedPage {
   readonly businessId: string | SQLWrapper;
   readonly policyOrigin: string | SQLWrapper;
   readonly policyPage: string | SQLWrapper;
-  /** The certificate can use an earlier capture only if the capture is newer than this time. */
+  /** Captures that are older than this time are not reused for the certificate. */
   readonly policiesNotBefore: Instant | SQLWrapper;
 }
 
@@ -37,7 +37,7 @@ const sharedCapture = (page: RequestedPage): SQL => isSharedCapture(page.policyO
 
 /**
  * Requests a capture of a certificate's page, unless an earlier capture can be used or the page is already waiting. Must come before the
- * insert of the certificate in the batch. Returns a row if it has added the page.
+ * insert of the certificate in the batch. Returns a row if a capture was requested.
  */
 export const requestPolicyCapture = prepareOnce<{
   businessId: BusinessId;
@@ -63,8 +63,7 @@ export const requestPolicyCapture = prepareOnce<{
 });
 
 /**
- * Selects the page that a new certificate refers to until its policies are captured. Selects null if the certificate can use an earlier
- * capture.
+ * Selects the page that a new certificate refers to until its policies are captured, or null if the certificate can use an earlier capture.
  */
 export const selectRequestedPage = (page: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(page));
@@ -73,8 +72,8 @@ export const selectRequestedPage = (page: RequestedPage): SQL<number | null> => 
 };
 
 /**
- * Gives the next turn to a business that has due pages and no current turn. Chooses the business whose last turn was longest ago. Returns
- * null if there is none.
+ * Gives the next turn to a business that has due pages and no current turn: the one whose last turn was longest ago. Returns null if there
+ * is no such business.
  */
 const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId | null> => {
   const last = sql`coalesce(${policyTurns.takenAt}, 0)`;
@@ -98,8 +97,8 @@ export const endPolicyTurn = (db: Database, businessId: BusinessId, now: Instant
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, businessId));
 
 /**
- * Claims the most overdue page of the business that gets the next turn. Returns null if no business can get a turn. Concurrent workers get
- * pages of different businesses.
+ * Claims the page that has been due for the longest time, of the business that gets the next turn. Returns null if no business can get a
+ * turn. Concurrent calls get pages of different businesses.
  */
 export const claimPolicyPage = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);
@@ -116,7 +115,8 @@ export const postponePolicyPage = (db: Database, page: ClaimedPage, at: Instant)
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, page.ord));
 
 /**
- * Subtracts the last attempt from the count, because it failed due to a problem in our service. The page is due again when its lease ends.
+ * Call this after an attempt that failed because of a problem in our service. The attempt is no longer counted. The page is due again when
+ * its lease ends.
  */
 export const revertPolicyAttempt = (db: Database, page: ClaimedPage) =>
   db
@@ -141,7 +141,7 @@ export const listCertificatesAwaitingPolicies = (db: Database, page: ClaimedPage
 export const deleteFinishedPage = (db: Database, page: ClaimedPage) =>
   db.delete(policyPages).where(allOf(eq(ord, page.ord), sql`not ${existsIn(certificates, isWaitingFor(page.ord))}`));
 
-/** Returns the statements that delete a page if no certificate refers to it, and otherwise renew its lease. */
+/** Returns the statements that delete a page, or renew its lease if a certificate still refers to it. */
 export const finishPolicyWork = (db: Database, page: ClaimedPage, now: Instant): readonly Statement[] => [
   deleteFinishedPage(db, page),
   postponePolicyPage(db, page, now + leaseMs),

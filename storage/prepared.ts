@@ -1,5 +1,4 @@
-// Prepared queries, built once per database instead of for each request. Building queries took 5 to 10% of the CPU time of the most
-// frequent requests.
+// Prepared queries, built once per database. Building them for each request took 5 to 10% of the CPU time of the most frequent requests.
 import { fillPlaceholders, getColumns, QueryPromise, sql, type InferSelectModel, type Placeholder, type Query } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";
@@ -7,7 +6,7 @@ import type { Database, Statement } from "./database.ts";
 /** A placeholder for each value of a prepared query. */
 export type Placeholders<Values> = { readonly [Name in keyof Values & string]: Placeholder<Name, Values[Name]> };
 
-/** The part of drizzle's prepared queries that is used here. */
+/** The methods of drizzle's prepared queries that are used here. */
 interface PreparedQuery {
   readonly getQuery: () => Query;
   readonly get: (values?: Record<string, unknown>) => Promise<unknown>;
@@ -35,7 +34,7 @@ class BoundQuery<Query extends PreparedQuery> extends QueryPromise<QueryResult<Q
     return this.#query.get(this.#values) as ReturnType<Query["get"]>;
   }
 
-  /** Called by `db.batch`, which does not fill placeholders itself. */
+  /** Called by `db.batch`, which does not fill placeholders. */
   _prepare(): Query {
     const query = this.#query.getQuery();
     const filled = { ...query, params: fillPlaceholders(query.params, this.#values) };
