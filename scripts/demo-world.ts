@@ -130,7 +130,7 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, createdAt: number, no
         status === "verified" ? null : sha256Hex(`${business.id} ${domain} token`).slice(0, 40),
         status === "verified" ? createdAt : null,
         getLastCheck(status, createdAt, now),
-        createdAt - at, // lists show the newest domain first
+        createdAt - at, // decreasing, because lists show the newest domain first
       ),
   ),
   ...(["live", "sandbox"] as const).flatMap((environment) => {

@@ -70,7 +70,7 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** Prints the name of the step and runs it. An error names the step, unless it is a DeploymentError. */
+/** Prints the name of the step and runs it. Adds the name to any error except a DeploymentError. */
 const runStep = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
   print(`\n${name} ...`);
   try {

@@ -194,7 +194,7 @@ export const buildApp = (services: Services) => {
       onMethodNotAllowed: (c, methods) => respondMethodNotAllowed(c as Context<AppEnv>, methods),
     }),
   );
-  app.use(redirectEncodedFragment); // registered before the routes, because the log takes the last match as the route
+  app.use(redirectEncodedFragment); // registered before the routes, because the log shows the handler that matched last as the route
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
   for (const routes of [
     certificateRoutes,

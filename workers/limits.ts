@@ -95,7 +95,7 @@ export const defaultLimits = {
    * else.
    */
   UNPROVEN_HOST_PER_BUSINESS: { count: 10, seconds: 60, scaled: false },
-  /** Counts attempts to a host that is unproven, as above, for all businesses together, so that many accounts cannot flood the host. */
+  /** Counts the attempts to such a host from all businesses together, so that many accounts cannot flood it. */
   UNPROVEN_HOST: { count: 60, seconds: 60, scaled: false },
   /**
    * Counts emails of one kind to the owners of a business. Further notices wait for the next email. Owners must learn of the first

@@ -24,7 +24,8 @@ const searchedPerson = 1_000_000;
 const listShards = (count: number): readonly string[] => Array.from({ length: count }, (_, number) => getShardId(number));
 
 /**
- * Issues certificates in each shard. Closes a shard before it starts with the next one. Returns the service and the ID of a certificate.
+ * Issues certificates in each shard. Closes a shard so that the next certificates are issued in another one. Returns the service and the ID
+ * of a certificate.
  */
 const startWithCertificates = async (bench: Bench, count: number) => {
   const { acme } = bench.world;

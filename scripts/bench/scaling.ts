@@ -35,7 +35,7 @@ const readMeasured = (benchmarks: string): Cost => ({
   d1Bytes: readNumber(benchmarks, /^\| certificate, 64 at a time \| [\d.,]+ rows \| ([\d,]+) B/m),
   cpuMs: readNumber(benchmarks, /^\| POST \/v1\/consent \| \d+ \| [\d.]+ ms \| [\d.]+ ms \| ([\d.]+) ms/m),
   objects: 7.22, // includes deleting the entry from the ledger (1.00) and four writes to R2 for 256 entries (0.07)
-  objectBytes: 383, // the size of an audit log entry, and of the key of a statement in the ledger
+  objectBytes: 383, // an audit log entry, and the key of the statement in the ledger
   tileBytes,
 });
 

@@ -1,4 +1,4 @@
-// The request that starts the replay. It names the demo accounts, which the databases already contain.
+// The request that starts the replay. It identifies the demo accounts, which the databases already contain.
 import type { Environment } from "../../core/access/entitlement.ts";
 
 export interface DemoAccount {

@@ -15,7 +15,7 @@ interface Form {
   readonly disclosure: string;
   /** True if the form has a separate box for each recipient. */
   readonly asksEach: boolean;
-  /** How many of twenty people use this form. */
+  /** Out of twenty people, the number who use this form. */
   readonly share: number;
 }
 

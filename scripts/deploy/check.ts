@@ -19,7 +19,7 @@ export interface CheckOptions {
   readonly deadlineMs?: number;
 }
 
-/** Checks the deployment. Throws an error that names the first check that failed. */
+/** Checks the deployment. Throws if a check fails, with the name of the check. */
 export const checkDeployment = async (
   { hosts }: Deployment,
   { adminToken, origin, report, deadlineMs = hostDeadlineMs }: CheckOptions,

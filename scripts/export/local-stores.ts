@@ -34,7 +34,7 @@ export const listObjectFiles = (stateDir: string, className: string): readonly s
     .map((name) => join(folder, name));
 };
 
-/** Opens a file read-only. A new modification time would change the state signature. */
+/** Opens a file read-only, because a new modification time would change the state signature. */
 export const openForReading = (path: string): DatabaseSync => new DatabaseSync(path, { readOnly: true });
 
 const alarmTable = `CREATE TABLE IF NOT EXISTS _cf_ALARM (

@@ -64,7 +64,7 @@ export interface UsedLinkKeys {
 export const fetchLinkKeys = (api: string, adminToken: string): Promise<UsedLinkKeys> =>
   callService(api, adminToken, "links") as Promise<UsedLinkKeys>;
 
-/** Returns a function that makes the service replace the next signing secrets. `api` is the root URL of the API. */
+/** Returns a function that makes the service replace the next batch of signing secrets. `api` is the root URL of the API. */
 export const createReplaceSecretsCall =
   (api: string, getAdminToken: () => string): ReplaceSecrets =>
   ({ before, webhookId, cursor, isCheck }) =>

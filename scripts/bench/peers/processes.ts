@@ -21,7 +21,7 @@ export interface Program {
   readonly kill: () => Promise<void>;
 }
 
-const maxPrinted = 2_000; // in characters; the error message for a program that ends early contains this much of its output
+const maxPrinted = 2_000; // the number of characters of its output that the error message for a failed program contains
 
 const running = new Set<ChildProcess>();
 const killTree = (child: ChildProcess): void => {

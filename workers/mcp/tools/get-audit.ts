@@ -1,4 +1,4 @@
-// svc_get_audit returns the audit history of the person or business, newest first.
+// svc_get_audit returns the audit trail of the person or business, newest first.
 import { z } from "@hono/zod-openapi";
 import { auditTrailToWire, auditTrailSchema } from "../../api/audit/schema.ts";
 import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";

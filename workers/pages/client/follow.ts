@@ -8,7 +8,7 @@ const pollIntervalMs = 5_000;
 const maxPollingMs = 10 * 60_000;
 
 /**
- * Replaces the element with its newest version. Returns false if updates must stop, because the element or its newest version is missing.
+ * Replaces the element with its newest version. Returns false if updating is no longer possible, for example because the session has ended.
  */
 const refresh = async (id: string): Promise<boolean> => {
   const response = await fetch(location.href, { credentials: "same-origin" });

@@ -236,7 +236,7 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon
   );
 };
 
-/** A sentence with the support address of this deployment, after another sentence. Renders nothing if there is no such address. */
+/** A sentence with this deployment's support address, to be placed after another sentence. Renders nothing if there is no such address. */
 export const SupportSentence: FC<{ text: string }> = ({ text }) => {
   const { supportEmail } = usePortalRequest().services.config;
   return supportEmail === null ? null : (

@@ -262,7 +262,7 @@ const renderRemoveDomain = async (request: PortalRequest, id: string): Promise<R
   });
 };
 
-/** Returns the host of a pasted URL, shortened as at sign-up. Other text stays as it is. */
+/** Reduces a pasted URL to its host, as sign-up does. Other text stays as it is. */
 const toTypedDomain = (text: string): string => (/^https?:\/\//i.test(text) && URL.canParse(text) ? getHostWithoutWww(text) : text);
 
 const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {

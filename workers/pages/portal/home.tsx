@@ -34,7 +34,7 @@ interface SetupStep {
   readonly path: string;
   readonly state: "done" | "open" | "blocked";
   readonly text: Child;
-  /** Shown if the step is next, or if something that the member can change blocks it. The first action is the primary one. */
+  /** Shown if the step is next, or if it is blocked by something that the member can change. The first action is the primary one. */
   readonly actions: readonly StepAction[];
 }
 

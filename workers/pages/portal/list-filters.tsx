@@ -5,7 +5,7 @@ import { Link, messages, usePortalRequest } from "./components.tsx";
 
 const filterMessages = messages.filters;
 
-/** Contains the filter forms. On a phone, a button opens them in a drawer. It shows the number of `active` filters. */
+/** Contains the filter forms. On a phone, they are in a drawer. The button that opens it shows the number of `active` filters. */
 export const FilterPanel: FC<{ active: number; children?: Child }> = ({ active, children }) => (
   <>
     <div class="row filters-open">

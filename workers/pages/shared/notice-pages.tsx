@@ -116,8 +116,8 @@ export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response>
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
 /**
- * Shown for a form or a payment link that came from a different site, and for a form that this site's own pages would not produce, such as
- * one that is not URL-encoded or has an unknown decision.
+ * Shown for a form or a payment link that came from a different site. Also shown for a form that no page of this site sends, such as one
+ * that is not URL-encoded or has an unknown decision.
  */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({

@@ -32,7 +32,7 @@ type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R
 
 interface SignedInOptions<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
-  /** A prefix of the text that form tokens are derived from. It makes the tokens of one realm invalid in the others. */
+  /** A prefix of the text that form tokens are derived from. With it, the tokens of one realm are invalid in the other realms. */
   readonly formTokenPrefix: string;
   /** Set if the session lookup must also count the open deadlines of an environment, for pages that show the number. */
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;
