@@ -708,7 +708,7 @@ describe("the limits of a journal", () => {
     const countAccepted = async (own: number, settings: Readonly<Record<string, string>>): Promise<number> => {
       await setOwnLimit(own);
       const service = createServiceCall({ ...defaultWait, ...settings, DEV_RATE_SCALE: "1" });
-      await submit(service); // reads the account
+      await submit(service); // caches the account, which contains the limit
       await setFault("hang");
       const codes = [await submit(service), await submit(service), await submit(service)].map(({ status }) => status);
       await endFault();

@@ -182,8 +182,8 @@ const withdrawByLink = (certificate: IssuedCertificate): Promise<TestResponse> =
   call(`/v1/certs/${certificate.certId}/opt-out/manage`, buildJsonPost({ token: certificate.manageToken }));
 const buildWithdrawal = () => ({ method: "sms_stop", received_at: new Date().toISOString(), note: "STOP" });
 /**
- * Issues a certificate that shares no address with the others, because a withdrawal that the business records applies to every certificate
- * with the same address.
+ * Issues a certificate whose only address is on no other certificate, because a withdrawal that the business records applies to every
+ * certificate with the same address.
  */
 const issueToEmailOnly = () => issueToNewPerson({ fields: { email: createEmailAddress() } });
 const createRevokedCert = async (): Promise<string> => {

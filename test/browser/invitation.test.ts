@@ -1,4 +1,4 @@
-// Tests answering an invitation to a team in a real browser without scripts.
+// Tests a team invitation in a real browser: joining without scripts, and whether the page of the invitation is accessible.
 import { expect, test } from "vitest";
 import { findIssuesInWindows, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startServiceAndBrowser } from "../support/service-and-browser.ts";

@@ -171,7 +171,6 @@ test("a new business gets to a live certificate within its first hour", async ()
     await page.screenshot({ path: "docs/images/portal-first-steps.png", fullPage: true });
   }
 
-  // Issues a test certificate.
   await page.getByRole("link", { name: "Test", exact: true }).click();
   await addTag(page);
   const tested = await submitForm("pat@first-hour.example");

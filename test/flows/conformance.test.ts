@@ -67,7 +67,7 @@ const getBaselinePath = (revision: string): string => `test/flows/conformance/${
 const listPassed = (output: string): string[] =>
   [...output.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name as string);
 
-/** Returns the parts of the suite's summary about checks that do not match the revision's file. */
+/** Returns the parts of the suite's summary that report unexpected failures and checks that no longer fail. */
 const listUnexpected = (output: string): string[] =>
   [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([message]) => message);
 

@@ -159,7 +159,7 @@ describe("a receiver", () => {
     const ids: string[] = [];
     for (let left = besideEvents; left > 0; left -= 500)
       ids.push(...(await commitEvents(place(business), Math.min(500, left), { notify: false })));
-    await commitEvents(place(business), 0, { wait: true }); // one drain adds all waiting events and hands them to the delivery queues
+    await commitEvents(place(business), 0, { wait: true }); // one drain adds all waiting events and pushes them to the delivery queues
     const deadline = Date.now() + 100_000;
     while (Date.now() < deadline && arrived.length < ids.length) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(arrived.toSorted()).toEqual(ids.toSorted());

@@ -33,7 +33,9 @@ const createPlatformAt = (clock: () => number): Platform => ({
 
 let template = "";
 
-/** Counts all certificates as the cron job does within an hour of their issuance, so that the sweep can find them. */
+/**
+ * Adds all certificates to the counters, as the cron job does within an hour of their issuance. The sweep finds only counted certificates.
+ */
 const countCertificates = async (): Promise<void> => {
   while (await countNewCertificates(openDatabase(env.DB), Date.now() + 2 * hourMs));
 };

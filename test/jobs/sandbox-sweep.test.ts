@@ -50,7 +50,7 @@ const listTablesWith = async (column: "cert_id" | "share_id" | "entity_id", id: 
   return counts.flatMap(([name, rows]) => (rows > 0 && !logs.has(name) ? [name] : []));
 };
 
-/** Marks pending statements as anchored. In production, the service does this within minutes. */
+/** Marks pending statements as anchored, which takes a few minutes in production. */
 const anchorAll = () => env.DB.exec("UPDATE anchors SET status = 'anchored'");
 const finishPolicies = () => env.DB.exec("UPDATE certificates SET policy_page_id = NULL");
 

@@ -1,5 +1,5 @@
 // Stress test: many agents call every tool concurrently while some of their tokens are revoked. After the response to a revocation, the
-// token gives no access. Every successful call is in the person's history exactly once, no agent sees another person's data, and only
+// token gives no access. Every successful call is in the person's audit trail exactly once, no agent sees another person's data, and only
 // revocations change the rows of shares. STORM_AGENTS sets the number of people with agents (`npm run stress -- agents` sets 60).
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";

@@ -1,6 +1,5 @@
-// Tests malicious and malformed requests. Each has exactly one expected response. None changes anything except the audit history and the
-// day when a token was last used. Each group also contains a valid request, which shows that the other requests do not fail for another
-// reason.
+// Tests malicious and malformed requests. Each has exactly one expected response. None changes anything except the audit trail and the day
+// when a token was last used. Each group also contains a valid request, which shows that the other requests do not fail for another reason.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildBearerHeader, createToken, postToAgentServer, parseResult, type CreatedToken } from "../support/agents.ts";

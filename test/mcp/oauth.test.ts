@@ -47,7 +47,7 @@ const signInAsPat = (): Promise<Session> => signIn(world.consumerEmail, "consume
 const signInAsOwner = (): Promise<Session> => signIn(world.ownerEmail);
 const atOnce = Number(env.AT_ONCE); // `npm run stress` sets 1,000
 const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error ?? "ok"}`;
-/** Returns the actor in the newest entry about a revoked token in the person's history. */
+/** Returns the actor in the newest entry about a revoked token in the person's audit trail. */
 const readRevoker = async (session: Session): Promise<unknown> => {
   const { entries } = (await call("/v1/me/audit", { headers: session })).body.data;
   return entries.find(({ type }: { type: string }) => type === "agent_token.revoked")?.payload.actor;

@@ -39,7 +39,7 @@ const readErrorText = async (token: string, name: string, args?: unknown): Promi
   expect(isError).toBe(true);
   return text;
 };
-/** Returns the entries of the person's audit history that an agent caused, newest first. */
+/** Returns the entries of the person's audit trail that an agent caused, newest first. */
 const listEntriesByAgent = async (pat: Connected) =>
   (
     (await readToolData(pat.token, "svc_get_audit", { limit: 100 })).entries as {

@@ -50,7 +50,7 @@ export const signUpBusiness = async (
   return { cookie: getCookie(signedIn), id: signedUp.body.data.business.id, userId: signedIn.body.data.user.id };
 };
 
-/** Claims a domain and verifies it with a file on the stub web. */
+/** Claims a domain and verifies it with a file that the stub web serves. */
 export const verifyDomain = async (person: Person, domain: string, web: StubWeb): Promise<void> => {
   const { id, token } = (await callPortal(person, "POST", "/domains", { domain })).body.data as { id: string; token: string };
   web.resolve(domain, ["93.184.215.14"]);

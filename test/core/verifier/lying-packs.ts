@@ -452,7 +452,7 @@ const updateOverdue = (files: Files): void => {
 };
 
 export interface LyingPack {
-  /** Names the seed, pack, lie and cover-ups. */
+  /** Describes the seed, pack, lie and cover-ups. */
   readonly description: string;
   readonly zip: Uint8Array;
 }

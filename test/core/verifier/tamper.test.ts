@@ -272,7 +272,7 @@ describe("a missing file", () => {
       const files = new Map(pack);
       files.delete(path);
       expect((await verifyBytes(zipFiles(files))).failed).toMatch(/^(?:zip\.structure|manifest\.files)$/);
-      // Even the issuer cannot leave out a file that the others require. Copies of public keys may be missing, because they are only there
+      // Even the issuer cannot leave out a file that other files require. Copies of public keys may be missing, because they are only there
       // for convenience.
       const report = await verifyBytes(zipFiles(await resignFiles(files, issuer)));
       if (report.verdict === "valid") silent.push(path.replace(/-[A-Za-z0-9_-]{16,}/, ""));
