@@ -1,6 +1,6 @@
 // Public events in the change log. If a business receives an event for a change, the change contains the name of the business's event
-// sequence. Each sequence reads its own changes. The reader `events` tells each sequence about new changes, and sets aside the sequences
-// that do not respond.
+// sequence. Each sequence reads the changes with its name. The reader `events` notifies each sequence of new changes, and sets aside
+// sequences that do not respond.
 import { eq, isNotNull, or, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
@@ -18,7 +18,7 @@ const eventOffset = readerOffset(positionInReaders(eventReader));
 const { ord, id, type, entityType, entityId, at, sequence, eventAt, eventDataSealed } = changes;
 const isSequenceSetAside = isSetAside(eventReader, sql`${sequence}`);
 
-/** Selects the name of a business's event sequence. `businessId` is the column with the business ID. */
+/** Selects the name of a business's event sequence. */
 export const eventSequenceOf = (businessId: Column, environment: Environment): SQL<string> =>
   sql<string>`${businessId} || ${getEventSequenceName("", environment)}`;
 
@@ -38,7 +38,7 @@ const eventFields = {
 
 /**
  * Lists up to `max` events of a sequence in commit order, starting after `last`, the last change that the sequence has read. If `last` is
- * null, or after a database restore, the list can contain events that the sequence already has. Reads from the primary database, to see
+ * null, or after a database restore, the list can contain events that the sequence already has. Reads from the primary database to see
  * events that were just committed.
  */
 export const listEventsToPlace = (
@@ -64,13 +64,12 @@ export const listEventsToPlace = (
     .all();
 };
 
-/** An event sequence that has events to read. */
 export interface SequenceWork extends ChangePosition {
   readonly sequence: string;
   readonly isSetAside: boolean;
 }
 
-/** Creates the reader that tells event sequences to read their events. `process` returns the sequences that failed. */
+/** Creates the reader that makes event sequences read their events. `process` returns the sequences that failed. */
 export const createEventReader = (process: (sequences: readonly string[]) => Promise<ReadonlySet<string>>): ChangeReader<SequenceWork> => ({
   name: eventReader,
   offset: eventOffset,

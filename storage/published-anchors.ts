@@ -42,8 +42,8 @@ const toPublishedAnchor = (
 const ofReceipt = eq(receipts.ord, anchors.receiptOrd);
 
 /**
- * Selects the first statement in commit order that matches `condition`, as one value. Do not use it for issuances of certificates, because
- * their statements may have no row.
+ * Selects the first statement in commit order that matches `condition`, as one value. Do not use it for issuances, because their statements
+ * may have no row in `anchors`.
  */
 export const firstAnchorField = (condition: SQL): SQL<PublishedAnchor | null> => {
   const fields = { ...statementFields, ...batchFields, ledgerId: anchors.ledgerId };
@@ -72,7 +72,7 @@ export const issuanceAnchorFields = {
   changeOrd: certificates.changeOrd,
   storedStatement: withTablePrefix(statementFields),
   receipts: withTablePrefix(batchFields),
-  /** The ledger that will get the statement; null once the change log no longer contains the issuance. */
+  /** The ledger that will get the statement, or null if the change log no longer contains the issuance. */
   waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
     "waits_for",
   ),
@@ -86,7 +86,7 @@ export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is 
   .orderBy(sql`r.ord`)
   .limit(1)}) else ${anchors.receiptOrd} end`;
 
-/** Builds the anchor of a certificate's issuance. Returns null if the statement is not in a ledger and no ledger will get it. */
+/** Builds the anchor of a certificate's issuance. Returns null if no ledger contains the statement or will get it. */
 export const toIssuanceAnchor = (
   certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
   row: {

@@ -1,8 +1,8 @@
-// Conditions, lists and subqueries that the queries of the storage layer share.
+// Conditions, lists and subqueries that several files in storage/ use.
 import { and, count, exists, getColumns, getColumnTable, getTableName, notExists, or, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** An SQL condition. Code outside the storage layer passes it on without looking inside. */
+/** An SQL condition. Code outside storage/ treats it as an opaque value. */
 export type Condition = SQL;
 
 export const query = new QueryBuilder();
@@ -25,10 +25,10 @@ export const countIn = (table: SQLiteTable, ...conditions: Conditions): SQL<numb
 /** Builds a condition that is true if the preceding statement in the batch changed a row. */
 export const hasPreviousChange = (): SQL => sql`changes() > 0`;
 
-/** Sorts rows at random. The database reads all rows that match, even if a limit returns only some. */
+/** Sorts rows at random. The database reads all matching rows, even if the query has a limit. */
 export const inRandomOrder = sql`random()`;
 
-/** Builds a condition that is true if a column of the row differs from its new value. Leaves out undefined values. */
+/** Builds a condition that is true if a column of the row differs from its new value. Ignores undefined values. */
 export const isDifferent = (table: SQLiteTable, values: object): SQL => {
   const columns: Readonly<Record<string, Column>> = getColumns(table);
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
@@ -46,8 +46,8 @@ export const jsonTable = <Row extends object>(rows: readonly Row[]) => ({
 });
 
 /**
- * Gives columns aliases that begin with the name of their table. Use it for joins in a batch, because a batch returns rows by column name,
- * and columns with the same name would overwrite each other.
+ * Gives columns aliases that start with the name of their table. Use it for joins in a batch. A batch returns rows by column name, so
+ * columns with the same name would overwrite each other.
  */
 export const withTablePrefix = <F extends Readonly<Record<string, Column>>>(fields: F): F =>
   Object.fromEntries(

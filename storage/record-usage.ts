@@ -1,6 +1,6 @@
-// Limits how much data a person, a business or a sandbox can store. The batch that stores a record also counts it, and fails if the limit
-// would be exceeded. Policy texts are counted before they are written to KV. Submissions without an API key are counted by client instead
-// (client-usage.ts). SPEC Limits.
+// Limits the amount of data that a person, a business or a sandbox can store. The batch that stores a record also counts it, and fails if
+// the limit would be exceeded. Policy texts are counted before they are written to KV. Live submissions without an API key are counted only
+// by client (client-usage.ts). SPEC Limits.
 import { eq, gt, sql, type SQL } from "drizzle-orm";
 import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";
 import { type Instant, toDayNumber } from "../core/time.ts";
@@ -14,12 +14,12 @@ import { disclosures, entityLists, recordUsage } from "./schema.ts";
 export const usageRetentionDays = 30;
 
 export interface StoredRecord {
-  /** `id` is the ID of the person or business. For policies, a suffix shows that the page is known. */
+  /** `id` is the ID of the person or business. For policies, it has a suffix if the page is known. */
   readonly owner: { readonly kind: Exclude<StorageOwnerKind, "client">; readonly id: string };
   readonly now: Instant;
-  /** The bytes that only this record uses. */
+  /** The bytes that are stored only for this record. */
   readonly ownBytes: number;
-  /** Texts that several records can share. The bytes of a text count only if it is new. */
+  /** Records with the same texts share them. The bytes of a text count only if the text is new. */
   readonly disclosure?: SharedText;
   readonly entities?: SharedText;
 }

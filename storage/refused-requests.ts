@@ -1,4 +1,4 @@
-// A business's refused requests. Its developers can look them up by request ID for seven days. The records contain only codes, routes,
+// A business's refused requests, which its developers can look up by request ID for seven days. The records contain only codes, routes,
 // hosts and IDs. They are stored in KV, because a refused request must not write to the database.
 import { dayMs, secondMs, type Instant } from "../core/time.ts";
 import type { RefusalCode } from "../core/refusals.ts";
@@ -30,7 +30,10 @@ export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requ
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Finds a refused request. Returns null if the request belongs to another business, was not refused, or is older than seven days. */
+/**
+ * Finds a refused request. Returns null if it is older than seven days, if the business has no request with this ID, or if the request was
+ * not refused.
+ */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,

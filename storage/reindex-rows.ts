@@ -9,7 +9,7 @@ import type { IndexReader } from "./vault.ts";
 
 const { accountWithdrawals, certificateAddresses, certificates, withdrawalWork } = schema;
 
-/** The number of the last row that was read: a row ID, or the `ord` of a certificate. */
+/** The last row that was read: a row ID, or the `ord` of a certificate. */
 export type ReindexPosition = number;
 
 interface ReindexRange {
@@ -21,7 +21,7 @@ interface ReindexRange {
 export interface ReindexProgress {
   /** The number of rows with an index in an earlier form. */
   readonly outdated: number;
-  /** The position of the last row that was read; null at the end of the table. */
+  /** The position of the last row that was read, or null at the end of the table. */
   readonly position: ReindexPosition | null;
 }
 
@@ -76,8 +76,8 @@ const updateMemberships: BuildUpdates = (db, _, replacements) => {
 };
 
 /**
- * Builds a condition that is false if the withdrawal already has another row with the current form of the index. In that case, the row with
- * the earlier form stays unchanged and is deleted when its work is done.
+ * Builds a condition that is false if the withdrawal has a second row with the current form of the index. The row with the earlier form
+ * then stays unchanged and is deleted when its work is done.
  */
 const isOnlyWithdrawal = (to: SQL<StoredIndex>): SQL => {
   const twin = alias(accountWithdrawals, "twin");
@@ -108,8 +108,8 @@ const reindexColumn =
   };
 
 /**
- * A row of `withdrawal_work` contains all stored forms of each index, so that the withdrawal also finds certificates whose indexes have not
- * been updated yet.
+ * A row of `withdrawal_work` contains all stored forms of each index, so that the withdrawal also finds certificates that have not been
+ * updated yet.
  */
 const reindexWithdrawalWork: Reindex = async (db, vault, { position, max, isCheck }) => {
   const { addressIndexes } = withdrawalWork;
@@ -186,7 +186,7 @@ const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck 
             eq(named.certOrd, addresses.cell("at")),
           ),
         ),
-      // If a certificate was erased after it was read, its lists are NULL and must stay so.
+      // If a certificate was erased after it was read, its lists must stay NULL.
       db
         .update(certificates)
         .set({ emailIndexes: lists.cell("emails") as never, phoneIndexes: lists.cell("phones") as never })
@@ -200,8 +200,8 @@ const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck 
 const { members, invitations, signups, consumers, emailCodes, emailCodeFailures, shares, capturedMail } = schema;
 
 /**
- * The steps by name, in order. `withdrawal_work` comes before `certificates`, because it must already contain the new forms when the
- * certificates get them.
+ * The steps by name, in order. `withdrawal_work` comes before `certificates`, because it must contain the new forms before the certificates
+ * do.
  */
 export const reindexSteps: ReadonlyMap<string, Reindex> = new Map<string, Reindex>([
   ["members", reindexColumn({ table: members, column: members.emailIndex, key: "emailIndex" }, updateMemberships)],

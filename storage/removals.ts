@@ -82,7 +82,7 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
 
 export const maxListedRemovals = 200;
 
-/** Lists up to 200 of a person's removals, newest first, after `startingAfter` if it is given. */
+/** Lists up to 200 of a person's removals, newest first. If `startingAfter` is given, starts after that removal. */
 export const listRemovalsByConsumer = (
   db: Database,
   vault: Vault,
@@ -108,7 +108,7 @@ export const listRemovalsByConsumer = (
 };
 
 /**
- * Lists up to `limit` removals that are unfinished or due for another check, oldest first. Omits removals of erased accounts, because an
+ * Lists up to `limit` removals that are unfinished or due for a new check, oldest first. Omits removals of erased accounts, because an
  * operator can no longer process them. Reads no personal data.
  */
 export const listWaitingRemovals = async (db: Database, now: Instant, limit: number) => {
@@ -130,7 +130,7 @@ export const listWaitingRemovals = async (db: Database, now: Instant, limit: num
   }));
 };
 
-/** Moves the due check of a completed removal to `nextAt`. Returns false if the removal is unknown or no check is due. */
+/** Postpones the due check of a completed removal to `nextAt`. Returns false if the removal is unknown or no check is due. */
 export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Instant, nextAt: Instant): Promise<boolean> => {
   const { meta } = await db
     .update(removals)
@@ -139,7 +139,7 @@ export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Insta
   return meta.changes > 0;
 };
 
-/** Returns when a removal is due to be checked again, without reading personal data. Returns null if the removal is unknown. */
+/** Returns the time of a removal's next check, without reading personal data. Returns null if the removal is unknown. */
 export const findRemovalCheck = async (db: Database, id: RemovalId): Promise<Pick<Removal, "recheckAt"> | null> => {
   const [row] = await db.select({ recheckAt: removals.recheckAt }).from(removals).where(eq(removals.id, id));
   return row ?? null;
@@ -158,8 +158,8 @@ export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => 
 };
 
 /**
- * Returns the statements for a change. `was` is the value of `changedBy` when the removal was read. The batch fails if another change came
- * first (`isOutdatedRemoval`).
+ * Returns the statements for a change. `was` is the value of `changedBy` when the removal was read. The batch fails if the removal has
+ * changed since then (`isOutdatedRemoval`).
  */
 export const updateRemovalRow = async (
   db: Database,
@@ -198,7 +198,6 @@ export const updateRemovalRow = async (
 
 export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
-/** Decrypts the file of an affidavit. */
 export const openAffidavit = async (
   vault: Vault,
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,

@@ -1,4 +1,4 @@
-// Rewraps the sealed values of a shard: encrypts their data keys with the current master key. Processes every column whose name ends with
+// Rewraps the sealed values of a shard: encrypts their data keys with the current master key. Processes all columns whose name ends with
 // `_sealed`, so that new columns are included automatically.
 import { and, eq, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -9,7 +9,7 @@ import { findMasterKeyVersion, type Rewrapper } from "./vault.ts";
 export interface SealedTable {
   readonly name: string;
   readonly table: SQLiteTable;
-  /** The columns, each with its property name in the schema. */
+  /** The columns with their property names in the schema. */
   readonly columns: readonly (readonly [string, Column])[];
 }
 
@@ -40,13 +40,13 @@ const isAt = (table: SQLiteTable, [first, second]: RowPosition): SQL =>
 export interface RewrapProgress {
   /** The number of values that were wrapped with an earlier key. */
   readonly outdated: number;
-  /** The position of the last row read; null at the end of the table. */
+  /** The position of the last row that was read, or null at the end of the table. */
   readonly position: RowPosition | null;
 }
 
 /**
- * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. Skips a value that was changed since it was read,
- * because the change either sealed it with the current key or erased it. If `isCheck` is true, only counts the values.
+ * Reads up to `max` rows after `position` and rewraps their outdated values in one batch. Skips values that have changed since they were
+ * read, because each was either sealed with the current key or erased. If `isCheck` is true, only counts the outdated values.
  */
 export const rewrapRows = async (
   db: Database,

@@ -1,5 +1,5 @@
-// The clock of a business's sandbox. A developer can move it ahead to see how shares expire without waiting. Queries that compare a share's
-// times with the current time use the fields in this file. For live shares, these fields use the real time.
+// The clock of a business's sandbox. A developer can move it ahead to see shares expire without waiting. Queries that compare a share's
+// times with the current time use the fields in this file, which use the real time for live shares.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";
@@ -15,7 +15,7 @@ const selectClockOffset = (businessId: typeof shares.businessId | typeof clients
 const offsetIfSandbox = (environment: typeof shares.environment | typeof clients.environment, offset: SQL): SQL<number> =>
   sql<number>`${sql`iif(${environment} = 'sandbox', ${offset}, 0)`}`;
 
-/** A field for queries on `shares`: how many milliseconds the share's clock is ahead. */
+/** A field for queries on `shares`: the number of milliseconds that the share's clock is ahead of real time. */
 export const shareClockOffsetField = offsetIfSandbox(shares.environment, selectClockOffset(shares.businessId));
 /** Like `shareClockOffsetField`, for queries on `clients`. */
 export const clientClockOffsetField = offsetIfSandbox(clients.environment, selectClockOffset(clients.businessId));
@@ -36,7 +36,10 @@ export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   return row ?? { offsetMs: 0, movedAt: null };
 };
 
-/** Moves the clock ahead to `offsetMs`. Does nothing if the clock is already further ahead, or is no longer at `fromMs`. */
+/**
+ * Moves the clock to `offsetMs`. Without `fromMs`, does nothing if the clock is already further ahead. With `fromMs`, does nothing if the
+ * clock is not at `fromMs`.
+ */
 export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant, fromMs?: number) =>
   db
     .insert(sandboxClocks)

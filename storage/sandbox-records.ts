@@ -1,5 +1,5 @@
-// Deletes test certificates and test shares after 30 days, with the texts and policy snapshots that no other record uses. Audit entries
-// stay, because their chains could not be verified without them. SPEC Limits.
+// Deletes test certificates and test shares after 30 days, with the texts and policy snapshots that no other record uses. Audit entries are
+// kept, because their chains could not be verified without them. SPEC Limits.
 import { eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import { dayMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
@@ -38,15 +38,15 @@ import {
   withdrawnEntities,
 } from "./schema.ts";
 
-/** Long enough to test an integration, and the same period as the limit on sandbox records. */
+/** Long enough to test an integration. The limit on sandbox records has the same period. */
 const testRecordLifetimeMs = 30 * dayMs;
 
-// These conditions contain no bound values, because SQLite uses a partial index only if the query contains the index's condition exactly.
+// These conditions contain no bound values. Otherwise, SQLite would not use the partial indexes with the same conditions.
 const isTestCertificate = sql`${certificates.environment} = 'sandbox'`;
 const isTestShare = sql`${shares.environment} = 'sandbox'`;
 
 /**
- * Lists expired test certificates, oldest first. Omits a certificate that still waits for policies, or whose withdrawal is still being
+ * Lists expired test certificates, oldest first. Omits certificates that are waiting for policies, or whose withdrawal is still being
  * applied to other certificates.
  */
 export const listExpiredTestCertificates = (db: Database, now: Instant, max: number) => {
@@ -86,7 +86,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
 
 export type ExpiredTestCertificate = Found<typeof listExpiredTestCertificates>[number];
 
-/** Deletes the given sandbox texts, except those that a record still uses. */
+/** Deletes the given sandbox texts unless a record still uses them. */
 const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
   db
     .delete(disclosures)
@@ -193,7 +193,7 @@ export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTe
   ];
 };
 
-/** Lists expired test shares, oldest first. Uses the real time, even if the sandbox clock was moved. */
+/** Lists expired test shares, oldest first. Uses the real time instead of the sandbox clock. */
 export const listExpiredTestShares = (db: Database, now: Instant, max: number) =>
   db
     .select({ id: shares.id, disclosureHash: shares.disclosureHash })
@@ -206,8 +206,8 @@ export const listExpiredTestShares = (db: Database, now: Instant, max: number) =
 export type ExpiredTestShare = Found<typeof listExpiredTestShares>[number];
 
 /**
- * Returns the statements that delete test shares, including active ones, with their values and disclosures. Businesses get no events about
- * this.
+ * Returns the statements that delete test shares, including active ones, with their values and unused disclosures. Businesses get no events
+ * about the deletion.
  */
 export const deleteTestShares = (db: Database, expired: readonly ExpiredTestShare[]) => {
   const all = expired.map(({ id }) => id);

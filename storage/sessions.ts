@@ -1,5 +1,5 @@
-// Sessions, found by the hash of the cookie's token. One query reads a session together with its person and business. A new role or a
-// suspension therefore takes effect with the next request. SPEC Authentication.
+// Sessions, found by the hash of the cookie's token. A session is read in one query with its person and business, so a new role or a
+// suspension takes effect with the next request. SPEC Authentication.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -34,10 +34,7 @@ export interface NewSession {
 export const sealDevice = (vault: Vault, sessionId: string, device: Device): Promise<string> =>
   vault.seal(deviceContext(sessionId), JSON.stringify(device));
 
-/**
- * Decrypts the device. Returns null if it cannot be decrypted, so that the person can still see and end the session, and so that it does
- * not affect other sessions.
- */
+/** Decrypts the device. Returns null if decryption fails, so that the person can still see and end this session and all others. */
 const openDevice = (vault: Vault, sessionId: string, sealed: string): Promise<Device | null> =>
   vault.open(deviceContext(sessionId), sealed).then(
     (text) => JSON.parse(text) as Device,
@@ -61,8 +58,8 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
 };
 
 /**
- * Inserts a session for an email address. Does nothing unless this session has used the code and the address belongs to a person. If the
- * address has several memberships, uses the most recently used one.
+ * Inserts a session for an email address. Does nothing unless the code was used by this session and the address belongs to a person. If the
+ * address has several memberships, the session is for the most recently used one.
  */
 export const insertSessionByCode = (
   db: Database,
@@ -81,8 +78,8 @@ export const insertSessionByCode = (
 };
 
 /**
- * Inserts a session for another membership of a verified email address. Does nothing unless the membership has that address. The session's
- * lifetime starts at `verifiedAt`.
+ * Inserts a session for another membership of a verified email address. Does nothing unless the membership has that address and `condition`
+ * is true. The session's lifetime starts at `verifiedAt`.
  */
 export const insertSessionForMember = (
   db: Database,
@@ -98,7 +95,7 @@ export const insertSessionForMember = (
 export const sessionAddressContext = selfOwnedContext("sessions", "address");
 
 /**
- * Inserts a session for a verified email address that has only an invitation. Does nothing unless this session has used the code and the
+ * Inserts a session for a verified email address that has only an invitation. Does nothing unless the code was used by this session and the
  * invitation exists.
  */
 export const insertInvitedSession = async (
@@ -121,10 +118,10 @@ export const insertInvitedSession = async (
   return [insertIf(db, sessions, row, allOf(isInvited, isCodeUsedBySession(codeId, session.tokenHash)))] as const;
 };
 
-/** Builds a condition for later statements in the batch. It is true if the batch has created the session. */
+/** Builds a condition for later statements in the batch. It is true if the session was created. */
 export const hasSession = (tokenHash: string): SQL => existsIn(sessions, eq(sessions.tokenHash, tokenHash));
 
-/** Inserts a session if the preceding statement in the batch has recorded a use of the person's passkey. */
+/** Inserts a session if the preceding statement in the batch (`recordPasskeyUse`) has changed a row. */
 export const insertSessionByPasskey = (db: Database, session: NewSession, person: { readonly realm: Realm; readonly userId: string }) =>
   insertSessionRow(db, session, person, hasPreviousChange());
 
@@ -161,7 +158,7 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
 
 /**
  * Finds the session with this token. Returns null if the token is unknown, the session has ended, or the person's account or membership no
- * longer exists. If `deadlinesIn` is given, a member's session includes the number of the business's open deadlines in that environment.
+ * longer exists. If `deadlinesIn` is given, also counts the open deadlines of a member's business in that environment.
  */
 export const findSessionByTokenHash = async (
   db: Database,
@@ -192,13 +189,13 @@ export const findSessionByTokenHash = async (
   };
 };
 
-/** Marks the sessions of an email address after it gets a membership or invitation in another shard. */
+/** Marks the sessions of an email address in this shard. Call it after the address gets a membership or invitation in another shard. */
 export const markOtherShards = (db: Database, emailIndex: AddressIndex) => {
   const memberships = query.select({ id: members.id }).from(members).where(hasIndex(members.emailIndex, emailIndex));
   return db.update(sessions).set({ hasOtherShards: true }).where(inArray(sessions.userId, memberships));
 };
 
-/** Records the day of use, in days since 1970 (UTC). Does nothing if it is already recorded. */
+/** Records the day of use, as the number of days since 1970-01-01 (UTC). Does nothing if it is already recorded. */
 export const updateLastSeenDay = (db: Database, tokenHash: string, day: number) =>
   db
     .update(sessions)

@@ -1,12 +1,11 @@
-// The state and the measured size of each shard. Shard `00` stores all rows, so that one query is enough to choose the shard for a new
-// account.
+// The state and measured size of each shard. Shard `00` stores all rows, so that one query is enough to choose the shard for a new account.
 import { firstShard, type ShardId } from "../core/ids.ts";
 import type { ShardFill, ShardState } from "../core/shards/placement.ts";
 import type { Instant } from "../core/time.ts";
 import { shardRegistry } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-/** Returns every shard that has a database. A shard without a row counts as open and empty. */
+/** Returns all shards that have a database. A shard without a row counts as open and empty. */
 export const readShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
   const { shard: id, state, bytes } = shardRegistry;
   const rows = await shards.get(firstShard).select({ shard: id, state, bytes }).from(shardRegistry);
@@ -14,7 +13,7 @@ export const readShardFills = async (shards: Shards): Promise<readonly ShardFill
   return shards.all().map(([shard]) => registered.get(shard) ?? { shard, state: "open", bytes: 0 });
 };
 
-/** Like `readShardFills`, for choosing a shard. Makes no query if there is only one shard. */
+/** Like `readShardFills`, for choosing a shard. With a single shard, makes no query. */
 export const listShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
   const [[only] = [firstShard], ...others] = shards.all();
   return others.length === 0 ? [{ shard: only, state: "open", bytes: 0 }] : readShardFills(shards);

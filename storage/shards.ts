@@ -1,21 +1,19 @@
-// Finds the database of a record without a query, because every ID, key and token contains the code of its shard.
+// Finds the database of a record without a query. Each ID, key and token contains the code of its shard.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
 import { openDatabase, type Database, type DatabaseOptions, type QueryCounter, type QueryRunner } from "./database.ts";
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
   /**
-   * Returns the database for an ID, key or token. If the shard is unknown, returns the first shard's database, where queries find nothing.
+   * Returns the database for an ID, key or token. If the shard is unknown, returns the first shard's database, which has no such record.
    */
   readonly forId: (id: string) => Database;
-  /** Returns the database of a shard. Throws if there is none, because the shard's records would otherwise seem not to exist. */
+  /** Returns the database of a shard. Throws if there is none. Otherwise, the shard's records would seem not to exist. */
   readonly get: (shard: ShardId) => Database;
-  /** Returns whether the shard in an ID has a database. Anyone can make up an ID with another shard. */
+  /** Returns true if the shard in an ID has a database. An ID from a request can contain any shard. */
   readonly hasShardOf: (id: string) => boolean;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /**
-   * Returns the same databases. Before each request to its database, each of them calls `count` with the number of queries in the request.
-   */
+  /** Returns the same databases. Before each call to a database, they call `count` with the number of queries. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
   /** Returns the same databases, but each call times out after `maxMs`. */
   readonly withTimeout: (maxMs: number) => Shards;

@@ -1,5 +1,5 @@
-// The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If it does
-// not, `changed_by` becomes NULL and the batch fails (`isOutdatedShare`). SPEC Share.
+// The statements that grant a share or change its state. They check that the share still has the state that the caller has read. Otherwise,
+// they set `changed_by` to NULL, which makes the batch fail (`isOutdatedShare`). SPEC Share.
 import { eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import { toStoredIndex } from "../core/access/address-index.ts";
 import { toBase64Url } from "../core/bytes.ts";
@@ -37,9 +37,9 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
-/** A person's active shares with one business are limited, because each share causes events and emails. */
+/** The maximum number of a person's active shares with one business. It is limited because each share causes events and emails. */
 const maxActiveShares = 100;
-/** A person's active shares in one shard are limited, because a changed field must be written to each of them. */
+/** The maximum number of a person's active shares in one shard. It is limited because a changed field must be written to each of them. */
 const maxSharesOfPerson = 1_000;
 
 /** Selects the client ID for a new share. If the person has reached one of the limits, the ID is NULL, which makes the insert fail. */
@@ -52,8 +52,7 @@ const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: Co
 /** Returns true if the batch failed because the person has 100 active shares with the business or 1,000 in this shard. */
 export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
-// The owner in `subjectContext` is the person. In the other two contexts, the owner is the business, because the business can read these
-// values.
+// The owner in `subjectContext` is the person. In the other two contexts, it is the business, which can read these values.
 const subjectContext = columnContext("shares", "subject");
 const reasonContext = columnContext("shares", "reason");
 const detailsContext = columnContext("share_acknowledgements", "details");
@@ -61,7 +60,7 @@ const detailsContext = columnContext("share_acknowledgements", "details");
 interface NewShare {
   readonly prepared: PreparedShare;
   readonly client: Pick<GrantingClient, "business" | "revision">;
-  /** The person who grants the share; null for a test person. */
+  /** The person who grants the share, or null for a test person. */
   readonly person: Person | null;
   /**
    * The revision of the person's fields that the caller has read. The insert checks the revision only if the fields are in the same shard.
@@ -77,9 +76,9 @@ interface NewShare {
 }
 
 /**
- * Returns the statements that store a new share with a copy of the values, sealed with the share's own key. The batch fails if the account
- * or the person's fields have changed since they were read (`isOutdatedGrant`), or if a limit is reached (`isShareLimitReached`,
- * `isStorageLimitReached`).
+ * Returns the statements that store a new share with a copy of the values. The copy is sealed with a key that only this share uses. The
+ * batch fails if the account or the person's fields have changed since they were read (`isOutdatedGrant`), or if a limit is reached
+ * (`isShareLimitReached`, `isStorageLimitReached`).
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt, storageLimits } = newShare;
@@ -134,8 +133,8 @@ export const openGrantedFields = async (vault: Vault, id: ShareId, consumerId: C
 };
 
 /**
- * Returns the insert for the authorization code of a grant. The batch fails if the request was already decided (`isAlreadyDecided`). SPEC
- * Authorization code.
+ * Inserts the authorization code of a grant. The batch fails if the request was already decided (`isAlreadyDecided`). SPEC Authorization
+ * code.
  */
 export const insertShareCode = (
   db: Database,
@@ -159,20 +158,23 @@ export const insertShareCode = (
     expiresAt: code.createdAt + codeLifetimeMs,
   });
 
-/** Records in the person's shard that the person can have shares in `shard`. Run it before or with the insert of the first share there. */
+/**
+ * Records in the person's shard that the person can have shares in `shard`. Run it before the first share is inserted there, or in the same
+ * batch.
+ */
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
-const intentLeaseMs = minuteMs; // longer than a grant takes, so that the request that makes the grant normally deletes the intent itself
+const intentLeaseMs = minuteMs; // longer than a grant takes, because normally, the request that makes the grant deletes the intent
 
 /**
  * Saves an intent in the person's shard: a record that a grant in another shard is in progress. Run it before the share is written. The
- * person can change fields during the grant. The batch that deletes the intent schedules an update of the share with these changes.
+ * person can change fields during the grant, so the batch that deletes the intent also schedules an update of the share.
  */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
 
-/** Claims the most overdue intent for one minute. Returns null if no intent is due. */
+/** Claims the intent that has been due for the longest time. The claim lasts for one minute. Returns null if no intent is due. */
 export const claimShareIntent = async (db: Database, now: Instant) =>
   (await claimDueRows(db, shareIntents, { now, leaseMs: intentLeaseMs, max: 1 }))[0] ?? null;
 
@@ -203,14 +205,14 @@ export const updateShareRevoked = async (
   ];
 };
 
-/** Revokes several shares and stores no reason. Fails if one of them is no longer active (`isOutdatedShare`). */
+/** Revokes several shares without a reason. Fails if one of them is no longer active (`isOutdatedShare`). */
 export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
     .set(revokedFields(revocation, requestId))
     .where(inArray(shares.id, jsonList(ids)));
 
-/** Revokes a sandbox's shares. Includes shares that have expired by the sandbox clock but whose expiration is not recorded yet. */
+/** Revokes a sandbox's shares, including those that have expired by the sandbox clock but are still recorded as active. */
 export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)
@@ -225,8 +227,8 @@ export const updateShareSuperseded = (db: Database, old: ShareId, successor: Sha
     .where(eq(shares.id, old));
 
 /**
- * Returns the statements that acknowledge a revocation. The batch fails if the state has changed (`isOutdatedShare`). The details are not
- * stored if the person's account is erased.
+ * Returns the statements that acknowledge a revocation. The batch fails if the share is not `revoked` (`isOutdatedShare`). If the person's
+ * account is erased, the details are not stored.
  */
 export const updateShareCeased = async (
   db: Database,
