@@ -1,4 +1,4 @@
-// Authorization codes of the share protocol, stored as hashes. A single UPDATE checks every condition and records which request used the
+// Authorization codes of the share protocol, stored as hashes. A single UPDATE checks all conditions and records which request used the
 // code. Therefore, only one of several concurrent redemptions succeeds (SPEC Authorization code).
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
@@ -11,7 +11,7 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** For this long after the decision, the same request can replace an unused code. */
+/** How long after the decision the same request can replace an unused code. */
 const reissueWindowMs = 10 * minuteMs;
 
 export const isAlreadyDecided = (error: unknown): boolean =>
@@ -45,11 +45,11 @@ export interface RedemptionAttempt {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
-  /** The Origin header; null if the request has none because it comes from a server. */
+  /** The Origin header. Null if the request has none, as for requests from a server. */
   readonly origin: string | null;
   /** The ID of the request that redeems the code. */
   readonly requestId: string;
-  /** The keyed hash of the idempotency key; null if there is none. */
+  /** The keyed hash of the idempotency key, or null if there is none. */
   readonly retryHash: string | null;
   readonly now: Instant;
 }
@@ -63,8 +63,8 @@ const isDomainStillVerified = or(
 const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVerified);
 
 /**
- * Tries to redeem a code, in one round trip. If the attempt succeeds, also inserts the audit entries. Returns the code and its share, from
- * which the caller can see whether the attempt succeeded and, if not, why. Returns null if the code is unknown.
+ * Tries to redeem a code in one round trip. If this succeeds, also inserts the audit entries. Returns the code and its share, which show
+ * whether the attempt succeeded or why it failed. Returns null if the code is unknown.
  */
 export const attemptRedemption = async (db: Database, attempt: RedemptionAttempt) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;

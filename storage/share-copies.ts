@@ -1,4 +1,4 @@
-// The copies of a person's fields in shares, and the events that tell businesses about changed fields. One batch writes both, so a copy is
+// The copies of a person's fields in shares, and the events that notify businesses of changed fields. One batch writes both, so a copy is
 // never older than the events. Each copy stores the revision of the person's fields, and only a later revision replaces it.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
 import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
@@ -27,10 +27,13 @@ const isOutdatedCopy = (consumerId: ConsumerId, keys: readonly ContactKey[], rev
     lt(shareValues.revision, revision),
   );
 
-/** The key of an active share. A CHECK guarantees that it is not null. */
+/** The key of an active share. A CHECK constraint guarantees that it is not null. */
 const keySealedField = sql<string>`${shares.keySealed}`.as("key_sealed");
 
-/** Lists active shares that contain one of the fields `keys` and have a copy older than `revision`, oldest share first, up to one batch. */
+/**
+ * Lists active shares that contain one of the fields `keys` and have a copy older than `revision`, oldest share first. Lists at most as
+ * many as one batch can update.
+ */
 export const listOutdatedShares = (
   db: Database,
   consumerId: ConsumerId,
@@ -72,8 +75,8 @@ export interface ShareUpdate {
 
 /**
  * Returns the statements that write the events, the time of the last update, and the copies for shares in one environment. `now` is the
- * time by these shares' clock. The statements skip shares that have ended, and copies with the same or a later revision. The first
- * statement changes one row for each event.
+ * time by the clock of these shares. The statements skip shares that have ended, and copies with the same or a later revision. The first
+ * statement writes one row for each event.
  */
 export const updateShareCopies = (
   db: Database,
@@ -104,10 +107,7 @@ export const updateShareCopies = (
   ];
 };
 
-/**
- * Updates the blind indexes of the person's active shares that contain the changed email address or phone number. Skips shares with a newer
- * copy.
- */
+/** Updates the blind indexes in the person's active shares that contain the changed field. Skips shares with a newer copy. */
 export const updateShareIndexes = (
   db: Database,
   consumerId: ConsumerId,
@@ -139,7 +139,7 @@ export const updateShareIndexes = (
 
 export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
-/** The union of the changed fields of a waiting change and the new change. */
+/** The fields that were changed by the waiting change or the new change. */
 const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
 const mergeIntoWaiting = (now: Instant) => ({
@@ -147,7 +147,7 @@ const mergeIntoWaiting = (now: Instant) => ({
   set: { changed: mergedKeys as SQL<readonly ContactKey[]>, revision: excluded(fieldFanouts.revision) as SQL<number>, nextAt: now },
 });
 
-/** Saves a change that must be sent to another shard. Merges it into a change that is already waiting for that shard. */
+/** Saves a change that must be sent to another shard. If a change is already waiting for that shard, merges them. */
 export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instant) =>
   db
     .insert(fieldFanouts)
@@ -155,8 +155,8 @@ export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instan
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
 /**
- * Saves a change for the person's own shard if some shares there still have older copies. These are shares that did not fit into the batch,
- * were granted in the meantime, or were left out because the person has reached the limit on share updates.
+ * Saves a change for the shard of the person's account if shares there still have older copies. These shares did not fit into the batch,
+ * were granted in the meantime, or were omitted because the person has reached the limit on share updates.
  */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;
@@ -173,7 +173,7 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
 
 const leaseMs = minuteMs; // longer than one batch takes
 
-/** Claims the most overdue change for one minute. Returns null if no change is due. */
+/** Claims the change that has been due for the longest time. The claim lasts for one minute. Returns null if no change is due. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {
   const [row] = await claimDueRows(db, fieldFanouts, { now, leaseMs, max: 1 });
   return row === undefined ? null : { ...row, changed: contactKeys.filter((key) => row.changed.includes(key)) };

@@ -1,4 +1,4 @@
-// Emails about shares that must be sent at a certain time. A row stays until its email is in the outbox or is no longer needed.
+// Emails about shares that must be sent at a certain time. A row is kept until its email is in the outbox or is no longer needed.
 import { eq, inArray, sql } from "drizzle-orm";
 import type { ShareId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
@@ -11,21 +11,21 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
 /**
- * Schedules an email to the person, which is sent if the business does not acknowledge the revocation by the deadline. Must be in the batch
- * that revokes the share.
+ * Schedules an email to the person, in case the business does not acknowledge the revocation by the deadline. Must be in the batch that
+ * revokes the share.
  */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 
 const leaseMs = minuteMs; // longer than one page of notices takes
 
-/** Claims up to `max` due notices for one minute, most overdue first. */
+/** Claims up to `max` due notices for one minute, longest overdue first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
 /**
- * Lists the shares of these notices. Uses the real time, because only live shares have notices. `consumerId` is null if the account is
- * erased.
+ * Lists the shares of these notices. Their status is that at the real time, because only live shares have notices. `consumerId` is null if
+ * the account is erased.
  */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
   const { id, consumerId, state, businessName, scope, expiresAt, revokedAt, ceaseBy, language } = shares;

@@ -1,5 +1,5 @@
-// The sweep: records expiry warnings and expirations of due shares. One batch handles up to 2,000 shares. Its first statement marks each
-// share with the ID of the run, unless the share has changed since it was read. The other statements handle only marked shares.
+// The sweep: records expiration warnings and expirations of due shares. One batch processes up to 2,000 shares. Its first statement marks
+// each share with the ID of the run, unless the share has changed since it was read. The other statements process only marked shares.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -12,8 +12,10 @@ import { allOf, jsonTable } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
-export const maxSweptShares = 2_000; // the data of this many shares is one bound value of 1.2 MB, and D1 allows 2 MB
-/** The limit while someone is waiting: a developer who has moved a sandbox clock, or a person who deletes an account. */
+export const maxSweptShares = 2_000; // the data of 2,000 shares is one bound value of 1.2 MB, and D1 allows 2 MB
+/**
+ * The limit in a request, while a developer who has moved a sandbox clock or a person who is deleting an account waits for the response.
+ */
 export const maxSweptInRequest = 1_000;
 
 const dueFields = {
@@ -25,7 +27,7 @@ const dueFields = {
   clockOffsetMs: shareClockOffsetField.as("clock_offset_ms"),
 };
 
-/** Lists due shares, up to one batch. Shares that are due by the real time come first, most overdue first. */
+/** Lists due shares, at most as many as one batch can process. Shares that are due by the real time come first, longest overdue first. */
 export const listDueShares = async (db: Database, environment: Environment, now: Instant) => {
   const due = db
     .select(dueFields)
@@ -34,7 +36,7 @@ export const listDueShares = async (db: Database, environment: Environment, now:
     .orderBy(shares.nextDueAt)
     .limit(maxSweptShares);
   if (environment === "live") return due;
-  // If the clock of a sandbox was moved, its due shares are found through `sandbox_clocks`. All other shares use the real time.
+  // If the clock of a sandbox was moved, its due shares are found with `sandbox_clocks`. All other shares use the real time.
   const moved = db
     .select(dueFields)
     .from(sandboxClocks)
@@ -62,7 +64,7 @@ export const listDueSandboxShares = (db: Database, businessId: BusinessId, now: 
     .all();
 };
 
-/** Lists a person's shares that have expired but were not swept yet. */
+/** Lists a person's shares that have expired but have not been swept yet. */
 export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Instant): Promise<readonly DueShare[]> =>
   db
     .select(dueFields)
@@ -72,10 +74,7 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .limit(maxSweptInRequest)
     .all();
 
-/**
- * Builds the data of a warning or expiration. If the sandbox clock was moved beyond both warnings, returns the data of the later one only.
- * If it was moved beyond the expiration, returns the data of the expiration only.
- */
+/** Builds the data of a warning or expiration. If the sandbox clock was moved past several of them, only the last one is recorded. */
 const toSweepRow = (share: DueShare, realTime: Instant) => {
   const now = realTime + share.clockOffsetMs;
   const isOver = share.expiresAt <= now;

@@ -1,4 +1,4 @@
-// A share's copy of the shared values, sealed with the share's own key.
+// A share's copy of the shared values, sealed with the share's key.
 import { eq, gte, sql } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ShareId } from "../core/ids.ts";
@@ -12,7 +12,7 @@ import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { auditEntries, shares, shareValues } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
-/** The encryption context of a share's copy of the shared values. Call it with the share's ID and, as the owner, the business's ID. */
+/** The encryption context of a share's copy of the shared values. The record is the share's ID, and the owner is the business's ID. */
 export const shareCopyContext = columnContext("share_values", "fields");
 
 /** Returns the shared values, or null if the share has ended. */
@@ -36,7 +36,7 @@ const copyFields = {
 const isOwnShare = (id: ShareId, businessId: BusinessId, environment: Environment) =>
   allOf(eq(shares.id, id), eq(shares.businessId, businessId), eq(shares.environment, environment));
 
-/** Finds an active test share and its copy, which contains all fields of its test person. Returns undefined for any other share. */
+/** Finds an active test share and its copy, which contains all fields of the test person. Returns undefined for any other share. */
 export const findTestShareCopy = (db: Database, businessId: BusinessId, id: ShareId) =>
   db
     .select({ ...copyFields, revision: shareValues.revision })
@@ -49,8 +49,8 @@ const currentReadType = "consumer.current_read";
 
 /**
  * Reads a share's current values for a business and records the read, in one round trip. Each read of an active share adds an entry to the
- * business's chain. The first read on a UTC day also adds one to the person's chain. Returns null if the share does not belong to the
- * business.
+ * business's chain. The first read on each UTC day also adds an entry to the person's chain. Returns null if the share does not belong to
+ * the business.
  */
 export const readShareValues = async (
   db: Database,

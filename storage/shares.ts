@@ -1,5 +1,5 @@
-// Reads shares for businesses, for people, and for changes. A share is stored in the business's shard. Its status depends on its state and
-// on the current time. SPEC Share.
+// Reads shares for businesses, for people, and for changes. A share is stored in the business's shard. Its status depends on its stored
+// state and on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -72,8 +72,9 @@ export interface SharePage {
 const maxUnswept = 500;
 
 /**
- * Builds a condition for the owner's shares whose expiration the sweep has not recorded yet. It uses the index on the due time, because
- * SQLite would otherwise read every active share. If the sweep is far behind, it considers only the 500 shares that have been due longest.
+ * Builds a condition that is true for the owner's shares whose expiration the sweep has not recorded yet. It uses the database index on the
+ * due time. Otherwise, SQLite would read all active shares. If the sweep is far behind, it considers only the 500 shares that have been due
+ * for the longest time.
  */
 const isUnswept = (owner: ShareOwner, time: ReturnType<typeof ownerTime>): SQL => {
   const due = query
@@ -86,8 +87,8 @@ const isUnswept = (owner: ShareOwner, time: ReturnType<typeof ownerTime>): SQL =
 };
 
 /**
- * Returns a page of shares after `startingAfter`, newest first. Returns null if the share `startingAfter` does not belong to the owner. A
- * list of expired shares includes shares whose expiration the sweep has not recorded yet (`isUnswept`).
+ * Returns a page of shares, newest first, starting after the share `startingAfter`. Returns null if that share does not belong to the
+ * owner. A list of expired shares includes shares whose expiration the sweep has not recorded yet (`isUnswept`).
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -123,7 +124,7 @@ export const listSharesByOwner = async (
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
 };
 
-/** Counts the owner's shares by status, and all of them as `all`, up to `max` of each. */
+/** Counts the owner's shares by status. `all` is the number of all shares. Each number is at most `max`. */
 export const countSharesByStatus = async (
   db: Database,
   owner: ShareOwner,
@@ -160,8 +161,9 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 });
 
 /**
- * Finds a share with the data for a change. The caller is the business, the person or the holder of an emailed link. Returns null if the
- * share does not belong to the caller. In the result, the person is null for a test person or an erased account.
+ * Finds a share with the data for a change. `access` identifies the caller: the business, the person, or the holder of an emailed link.
+ * Returns null if the share does not belong to the business or person. In the result, the person's chain is null for a test person or an
+ * erased account.
  */
 export const findChangeableShare = async (
   db: Database,
@@ -192,14 +194,14 @@ const grantAnchorField = firstAnchorField(
 
 /**
  * The type of the audit entries for reads of a share's values. A business can read the values any number of times, so a history contains
- * only the newest of these entries.
+ * only the newest 200 of these entries.
  */
 const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
 /**
  * Selects the `ord` of a share's history entries in one chain: the newest 200 reads and all other entries. Includes the renewal of the
- * share, although it is recorded in an entry of the new share.
+ * share, which is an entry about the new share.
  */
 const selectHistory = (id: ShareId, chainTag: SQL) => {
   const { ord, entityId, type, chain } = auditEntries;
@@ -222,8 +224,8 @@ const selectHistory = (id: ShareId, chainTag: SQL) => {
 };
 
 /**
- * Returns everything that a business can read about its share except the shared values, in one round trip. The history comes from the
- * business's chain, oldest entry first, with at most the newest 200 reads. Returns null if the share does not belong to the business.
+ * Returns everything that a business can read about its share except the shared values, in one round trip. The history consists of entries
+ * in the business's chain (`selectHistory`), oldest first. Returns null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type } = auditEntries;
@@ -251,9 +253,7 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
 export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 
-/**
- * Lists active shares in a business's sandbox, oldest first. Includes shares that have expired but whose expiration is not recorded yet.
- */
+/** Lists shares in a business's sandbox that are recorded as active, oldest first. Some of them may have expired. */
 export const listActiveTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
   const rows = await db
     .select({ id: shares.id })
@@ -265,7 +265,7 @@ export const listActiveTestShareIds = async (db: Database, businessId: BusinessI
 };
 
 const ownChain = query.select({ tag: businesses.auditChain }).from(businesses).where(eq(businesses.id, shares.businessId));
-/** Selects the time of the newest entry of a type in the business's chain, with one index lookup. */
+/** Selects the time of the newest entry of a type about the share in the business's chain, with one index lookup. */
 const selectLastEntry = (type: "share.redeemed" | "consumer.current_read") =>
   query
     .select({ at: auditEntries.at })
@@ -286,8 +286,8 @@ const personShareFields = {
 const maxPersonShares = 500;
 
 /**
- * Lists up to 500 of a person's shares in this shard: active shares first, then the others, both newest first. If a business is given, lists
- * only the shares with that business.
+ * Lists up to 500 of a person's shares in this shard: active shares first, then the others, each newest first. If a business is given,
+ * lists only the shares with that business.
  */
 export const listSharesByPerson = (
   db: Database,
@@ -312,7 +312,7 @@ export const listSharesByPerson = (
   });
 };
 
-/** Lists a person's shares in the state `active`, including those that have expired, oldest first, with their audit chains. */
+/** Lists a person's shares in the state `active`, oldest first, with their audit chains. Some of them may have expired. */
 export const listUnendedShares = async (
   db: Database,
   consumerId: ConsumerId,
@@ -330,8 +330,8 @@ export const listUnendedShares = async (
 };
 
 /**
- * Returns everything that a person can read about a share, in one round trip. The history comes from the person's chain, oldest entry
- * first. Returns null if the share does not belong to the person.
+ * Returns everything that a person can read about a share, in one round trip. The history consists of entries in the person's chain
+ * (`selectHistory`), oldest first. Returns null if the share does not belong to the person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const isOwn = allOf(eq(shares.id, id), eq(shares.consumerId, consumerId));
@@ -362,9 +362,7 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/**
- * The person and, optionally, one business. If the person has no account, only shares that contain the verified email address are found.
- */
+/** A person and, optionally, one business. If the person has no account, only shares that contain the verified email address are found. */
 interface NamedPerson {
   readonly addressIndex: AddressIndex;
   readonly consumerId: ConsumerId | null;
@@ -372,7 +370,8 @@ interface NamedPerson {
 }
 
 /**
- * Builds a condition for active live shares that contain the email address. It matches the condition of the partial index `shares_named`.
+ * Builds a condition that is true for active live shares that contain the email address. It contains the condition of the partial index
+ * `shares_named`, so that SQLite uses this index.
  */
 export const isActiveShareNaming = (addressIndex: AddressIndex): SQL =>
   allOf(hasIndex(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
@@ -380,8 +379,8 @@ export const isActiveShareNaming = (addressIndex: AddressIndex): SQL =>
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
 
 /**
- * Returns true if any live share contains the email address, or if the account has any share. If a business is given, considers only that
- * business's shares.
+ * Returns true if a live share contains the email address or belongs to the account. If a business is given, considers only shares with
+ * that business.
  */
 export const hasShareNaming = async (db: Database, { addressIndex, consumerId, businessId }: NamedPerson): Promise<boolean> => {
   const [named, own] = await batch(db, [
@@ -400,8 +399,8 @@ export const hasShareNaming = async (db: Database, { addressIndex, consumerId, b
 };
 
 /**
- * Lists active live shares that were made before the withdrawal, oldest first. Includes all shares that contain the email address, even
- * those of other people, and all shares of the account.
+ * Lists the active live shares that a withdrawal ends: shares that contain the email address, including those of other people, and shares
+ * of the account. Omits shares that were made after the withdrawal.
  */
 export const listSharesToEnd = async (
   db: Database,
@@ -421,7 +420,7 @@ export const listSharesToEnd = async (
 
 const exportPageSize = 200;
 
-/** Lists all shares that a person has ever made in this shard, oldest first, with the sealed values at the time of each grant. */
+/** Lists all of a person's shares in this shard, oldest first, with the sealed values at the time of each grant. */
 export const listSharesForExport = async (db: Database, consumerId: ConsumerId, now: Instant) => {
   const { subjectHash, subjectSealed } = shares;
   const { country } = businesses;
@@ -446,7 +445,7 @@ export const listSharesForExport = async (db: Database, consumerId: ConsumerId, 
 
 export type ExportedShare = Found<typeof listSharesForExport>[number];
 
-/** Lists a person's active shares with a business, newest first, up to 20. */
+/** Lists up to 20 of a person's active shares with a business, newest first. */
 export const listActiveSharesByBusiness = async (
   db: Database,
   consumerId: ConsumerId,

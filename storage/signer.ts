@@ -1,4 +1,4 @@
-// The issuer's Ed25519 key. It signs the canonical JSON of every certificate, so that anyone can verify offline who issued the certificate.
+// The issuer's Ed25519 key. It signs the canonical JSON of each certificate, so that anyone can verify offline who issued the certificate.
 // Signatures are stored, so a new key does not affect old certificates.
 import { toBase64, toBase64Url, fromBase64Url, fromHex, concatBytes, encodeUtf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";

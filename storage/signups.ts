@@ -1,5 +1,5 @@
-// Sign-ups: account requests whose email address is not verified yet. Verifying the address creates the business, its first owner and its
-// clients in one batch.
+// Sign-ups: account requests whose email address is not verified yet. When the address is verified, one batch creates the business, its
+// first owner and its clients.
 import { eq, gt, type SQL } from "drizzle-orm";
 import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
@@ -19,7 +19,7 @@ export interface SignupRequest {
   readonly name: string;
   readonly legalName: string | null;
   readonly country: string;
-  /** The domain to claim for the business; null if none was given. */
+  /** The domain to claim for the business, or null if none was given. */
   readonly domain: string | null;
 }
 
@@ -68,11 +68,11 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Builds a condition for statements after those of `insertAccount`. It is true if they have created the business. */
+/** Builds a condition for statements after those of `insertAccount`. It is true if the business was created. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**
- * Returns the statements that create a business. They do nothing if the session has not used the sign-up's email code, or if the email
+ * Returns the statements that create a business. They do nothing if the sign-up's email code was not used by the session, or if the email
  * address already has a membership. Therefore, only one of several concurrent calls creates a business.
  */
 export const insertAccount = async (

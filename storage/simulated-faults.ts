@@ -3,13 +3,13 @@ import type { ShardId } from "../core/ids.ts";
 import { slowAnswerMs, type FaultMode } from "../core/simulated-fault.ts";
 import type { Instant } from "../core/time.ts";
 
-/** The simulated faults. They also apply to Durable Objects, because a local runtime runs them in the same isolate as the Worker. */
+/** The simulated faults. They also affect Durable Objects, because a local runtime runs them in the same isolate as the Worker. */
 const faults = new Map<ShardId, { readonly mode: FaultMode; readonly until: Instant }>();
 
-/** Simulates a fault of the shard's database until the given time. A time that is not in the future ends the fault. */
+/** Simulates a fault of the shard's database until the given time. To end the fault, pass a time that is not in the future. */
 export const simulateFault = (shard: ShardId, mode: FaultMode, until: Instant): void => {
   if (until > Date.now()) faults.set(shard, { mode, until });
-  else faults.delete(shard); // so that the fault does not return if the clock is set back
+  else faults.delete(shard); // otherwise, the fault would return if the clock is set back
 };
 
 /** Calls the shard's database and applies the simulated fault, if there is one. */

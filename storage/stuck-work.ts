@@ -24,8 +24,8 @@ import {
 const stuckAfterMs = 10 * minuteMs; // a job attempts this work every minute
 
 /**
- * Only this many of the oldest changes are searched for unrecorded audit entries. There is no need to count all entries, because a single
- * one already causes an alert.
+ * The number of oldest changes that are searched for unrecorded audit entries. A single entry causes an alert, so it is not necessary to
+ * count all of them.
  */
 const maxJudgedChanges = 2_000;
 
@@ -36,8 +36,8 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
     .where(condition);
 
 /**
- * Counts overdue rows by kind, and returns when the oldest of each kind began to wait. Change exceptions and parked statements always count
- * as overdue. Omits kinds without overdue rows.
+ * Counts overdue rows by kind. `since` is the time at which the oldest of them began to wait. Change exceptions and parked statements
+ * always count as overdue. Omits kinds without overdue rows.
  */
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;

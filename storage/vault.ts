@@ -10,16 +10,13 @@ import { toBase64Url, fromBase64Url, concatBytes, fromHex, toHex, encodeUtf8 } f
 import { defaultLinkKeys, type LinkKey, type LinkKeys } from "../core/access/link-keys.ts";
 import { isEqualConstantTime, sha256Hex, type Bytes } from "../core/hash.ts";
 
-/**
- * Identifies the table, record and field of a sealed value, and its owner. The additional authenticated data contains everything except
- * `isCompressed`.
- */
+/** Identifies the table, record, field and owner of a sealed value. The additional authenticated data contains all of these. */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;
   readonly field: string;
   readonly owner: string;
-  /** True if the text is compressed before encryption. In that case, the length of the sealed value reveals how repetitive the text is. */
+  /** True if the text is compressed before encryption. The length of the sealed value then reveals how repetitive the text is. */
   readonly isCompressed?: boolean;
 }
 
@@ -28,7 +25,7 @@ export const columnContext =
   (table: string, field: string, options: Pick<EncryptionContext, "isCompressed"> = {}) =>
   (record: string, owner: string): EncryptionContext => ({ table, record, field, owner, ...options });
 
-/** Like `columnContext`, for records without a separate owner. */
+/** Like `columnContext`, for records that are their own owner. */
 export const selfOwnedContext =
   (table: string, field: string) =>
   (record: string): EncryptionContext => ({ table, record, field, owner: record });
@@ -44,8 +41,8 @@ export interface Rewrapper {
   /** The version of the key that wraps new values. */
   readonly currentVersion: string;
   /**
-   * Wraps the data key of a sealed value, or a record key, with the current master key. Returns null if the current key already wraps it,
-   * or if it was not wrapped with a master key. Throws if the key version is not available.
+   * Rewraps the data key of a sealed value, or a record key, with the current master key. Returns null if it is already wrapped with the
+   * current key, or was not wrapped with a master key. Throws if the key version is not available.
    */
   readonly rewrap: (sealed: string) => Promise<string | null>;
 }
@@ -56,39 +53,47 @@ export interface IndexReader {
   readonly currentIndexKey: string;
   /** True if rows can contain more than one form of an index. */
   readonly hasSeveralIndexForms: boolean;
-  /** Reads an index from a row. Throws if the key that encrypts it is not available. Text in another format is returned unchanged. */
+  /**
+   * Reads an index from a row. Throws if it is encrypted with a key that is not available. Text that is not in the format of an index is
+   * returned unchanged.
+   */
   readonly readIndex: (stored: string) => AddressIndex;
 }
 
 export interface Vault extends Sealer, Rewrapper, IndexReader {
-  /** Creates a key for one record, wrapped with the master key. Deleting this key makes all values sealed with it unreadable. */
+  /**
+   * Creates a key for one record, wrapped with the master key. If this key is deleted, all values that were sealed with it become
+   * unreadable.
+   */
   readonly newRecordKey: () => Promise<string>;
   /** Returns a sealer that uses the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
   /**
-   * Returns the 128-bit index of a normalized value. Equal inputs give equal indexes. Without the index key, no one can check whether an
-   * index belongs to a guessed value.
+   * Returns the 128-bit index of a normalized value. The same value always has the same index. Without the index key, no one can check
+   * whether an index belongs to a guessed value.
    */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<AddressIndex>;
   /**
-   * Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, no one can find the code by trying all million
+   * Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, no one can find the code by trying all 1,000,000
    * codes.
    */
   readonly codeHash: (purpose: string, code: string) => Promise<AddressIndex>;
   /**
-   * Returns 120 bits for the ID of a certificate whose submission has an idempotency key. Equal keys give equal IDs. Without the index key,
-   * the IDs cannot be guessed.
+   * Returns 120 bits for the ID of a certificate whose submission has an idempotency key. The same idempotency key always gives the same
+   * ID. Without the index key, the IDs cannot be guessed.
    */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
-  /** Derives the token for `purpose` from the current link key: 256 bits in base64url. The token does not need to be stored. */
+  /**
+   * Derives the token for `purpose` from the current link key: 256 bits in base64url. Because it can be derived again, the token does not
+   * need to be stored.
+   */
   readonly linkToken: (purpose: string) => Promise<string>;
   /** Returns the accepted tokens for `purpose`, one for each link key. The token from `linkToken` comes first. */
   readonly listLinkTokens: (purpose: string) => Promise<readonly string[]>;
-  /** Returns whether a token is accepted for `purpose`. Compares in constant time. */
+  /** Returns true if a token is accepted for `purpose`. Compares in constant time. */
   readonly isLinkToken: (purpose: string, token: string) => Promise<boolean>;
   /**
-   * Derives a token from the index key, so that the token never changes. Use it for IDs, or if `purpose` contains a secret that is stored
-   * sealed.
+   * Derives a token from the index key, which is never rotated. Use it for IDs, or if `purpose` contains a secret that is stored sealed.
    */
   readonly permanentToken: (purpose: string) => Promise<string>;
   /**
@@ -101,7 +106,7 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
 }
 
 export interface VaultKeys {
-  /** The 32-byte keys by version. The last one wraps new values. */
+  /** The 32-byte keys by version. New values are wrapped with the last one. */
   readonly masterKeys: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** The 32-byte key for blind indexes and hashes. */
   readonly indexKey: Uint8Array<ArrayBuffer>;
@@ -115,11 +120,11 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // i
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // a random nonce cannot repeat under a key, because each data key seals only one value
 
-/** The version in values that are sealed with a record key. A record key is never replaced, so it has only this version. */
+/** The version in values that are sealed with a record key. Record keys are never replaced, so this is their only version. */
 const recordKeyVersion = "r";
 
 /**
- * Builds the additional authenticated data. Throws if a part contains a vertical bar, because then different contexts could have the same
+ * Builds the additional authenticated data. Throws if a part contains a vertical bar. Otherwise, different contexts could have the same
  * text.
  */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
@@ -180,10 +185,10 @@ export const sealedFromBytes = (bytes: Uint8Array): string => {
   return decoder.decode(bytes.subarray(0, start)) + toBase64Url(bytes.subarray(start));
 };
 
-/** Matches sealed values and record keys that a master key wraps, but not values sealed with a record key. */
+/** Matches sealed values and record keys that are wrapped with a master key, but not values that are sealed with a record key. */
 const masterSealedPattern = /^([1-9][0-9]{0,3})(?:-[1-9][0-9]{0,3})?\.[A-Za-z0-9_-]{54,}$/;
 
-/** Returns the version of the master key that wraps this value, or null if no master key wraps it. */
+/** Returns the version of the master key with which this value is wrapped, or null if it is not wrapped with a master key. */
 export const findMasterKeyVersion = (sealed: string): string | null => masterSealedPattern.exec(sealed)?.[1] ?? null;
 
 /** The number of characters after the dot that encode the wrapped key. */
@@ -191,7 +196,7 @@ const wrappedCharacters = Math.ceil((wrappedBytes * 4) / 3);
 
 const getCiphertext = (sealed: string): string => sealed.slice(sealed.indexOf(".") + 1 + wrappedCharacters);
 
-/** Returns true if the two texts are the same sealed value, even if one was rewrapped. */
+/** Returns true if the two texts are the same sealed value. One of them may have been rewrapped. */
 export const isSameSealedValue = (one: string, other: string): boolean => one === other || getCiphertext(one) === getCiphertext(other);
 
 const createRewrapper = (keys: WrappingKeys): Rewrapper => ({
@@ -238,8 +243,8 @@ const createSealer = (keys: WrappingKeys): Sealer => {
 const storedIndexPattern = /^(?:([1-9][0-9]{0,3})\.)?([0-9a-f]{32})$/;
 
 /**
- * An index is one block of the cipher, so encrypting it is deterministic: rows with the same address have equal indexes. Encryption can be
- * reversed, so an index can be re-encrypted with another key without knowing the address.
+ * An index is one block of the cipher, so its encryption is deterministic: rows with the same address have equal indexes. Encrypted indexes
+ * can be decrypted, so they can be re-encrypted with a new key without knowing the address.
  */
 const createIndexReader = ({ current, others }: LinkKeys): IndexReader => {
   const keys = [current, ...others];

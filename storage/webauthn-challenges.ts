@@ -1,4 +1,4 @@
-// Challenges for passkey registration and sign-in, stored as hashes. Each can be used only once, even if the registration or sign-in then
+// Challenges for passkey registration and sign-in, stored as hashes. A challenge can be used only once, even if the registration or sign-in
 // fails.
 import { eq, gt, isNull, sql } from "drizzle-orm";
 import { challengeLifetimeMs } from "../core/access/passkey.ts";
@@ -16,8 +16,8 @@ export const insertChallenge = (db: Database, challenge: Challenge & { readonly 
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
 /**
- * Marks a challenge as used and returns its user handle. Only one of several concurrent calls succeeds. Returns null if the challenge is
- * unknown, expired or already used, or belongs to another session or purpose.
+ * Marks a challenge as used and returns its user handle. Returns null if the challenge is unknown, expired or already used, or belongs to
+ * another session or purpose. Only one of several concurrent calls succeeds.
  */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [used] = await db

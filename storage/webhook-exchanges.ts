@@ -1,5 +1,6 @@
-// Seals exchanges: what a delivery attempt sent and received. An exchange about shared details can contain these details, so it is sealed
-// with the share's key. When the share ends or the person's data is erased, the key is deleted, and the exchange can no longer be read.
+// Seals exchanges: the request and response of a delivery attempt. An exchange about shared details can contain these details, so it is
+// sealed with the share's key. When the share ends or the person's data is erased, the key is deleted, and the exchange can no longer be
+// read.
 import type { WebhookExchange } from "../core/webhooks/exchange.ts";
 import { columnContext, type Sealer } from "./vault.ts";
 

@@ -1,6 +1,6 @@
 // Withdrawals of whole certificates. The primary key of a withdrawal is the ID of its certificate. Therefore, if several batches withdraw
-// the same certificate, only one is committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
-// Withdrawal.
+// the same certificate, only one is committed. The other batches are rolled back, including their audit entries, anchors, events and
+// emails. SPEC Withdrawal.
 import { asc, desc, eq, gt, inArray, lte, max, ne, sql, type SQL } from "drizzle-orm";
 import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -59,7 +59,7 @@ const selectByCertificate = (row: SQL) =>
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
-/** Decrypts the note and the acknowledgment of a withdrawal. Each is null if there is none or it was erased. */
+/** Decrypts the note and the acknowledgment of a withdrawal. Each is null if it does not exist or was erased. */
 export const openWithdrawal = async (
   vault: Vault,
   { certId, businessId }: CertificateRef,
@@ -97,8 +97,8 @@ const twinTokensField = jsonRows({ manageTokenHash: certificateTwins.manageToken
 );
 
 /**
- * Finds a certificate with the data for a withdrawal, including the indexes and hashes that show who may withdraw consent. Returns null if
- * the certificate is unknown.
+ * Finds a certificate with the data for a withdrawal, including the indexes and hashes that determine who may withdraw consent. Returns
+ * null if the certificate is unknown.
  */
 export const findWithdrawable = async (db: Database, vault: IndexReader, certId: CertId) => {
   const row = await db
@@ -136,7 +136,8 @@ export const findWithdrawable = async (db: Database, vault: IndexReader, certId:
     /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])].map(vault.readIndex),
     /**
-     * The hashes of the withdrawal tokens of duplicates (`certificate_twins`). The certificate's own token is derived, so it is not stored.
+     * The hashes of the withdrawal tokens of duplicates (`certificate_twins`). The token of the certificate is derived, so it is not
+     * stored.
      */
     twinTokenHashes: twins.map((twin) => twin.manageTokenHash),
     /** The blind indexes of all email addresses on the certificate. A person can withdraw consent with a code sent to any of them. */
@@ -161,18 +162,18 @@ interface AddressScope {
  * `issuedUntil`.
  */
 export interface AddressWithdrawalScope extends AddressScope {
-  /** When consent was withdrawn. Certificates issued later are new consent. */
+  /** The time of the withdrawal. Certificates issued later are new consent. */
   readonly issuedUntil: Instant;
 }
 
 const named = certificateAddresses;
 
-/** Counts stop at this number, because anyone can create any number of certificates about a person. */
+/** Counts are capped at this number, because anyone can create any number of certificates about a person. */
 export const maxCounted = 1_000;
 
-const maxCompoundTerms = 5; // D1's limit for the number of terms in a compound SELECT
+const maxCompoundTerms = 5; // D1's limit on the number of terms in a compound SELECT
 
-/** Builds the union of any number of selects. Nests them if there are more than D1 allows in one compound SELECT. */
+/** Builds the union of any number of selects. Nests them if there are more than `maxCompoundTerms`. */
 const unionOf = (selects: readonly SQL[]): SQL => {
   if (selects.length <= maxCompoundTerms) return sql.join([...selects], sql` union `);
   const groups = Array.from({ length: Math.ceil(selects.length / maxCompoundTerms) }, (_, at) =>
@@ -246,8 +247,8 @@ export const listActiveWithAddress = async (
         .all();
 
 /**
- * Returns the SQL statements that record a withdrawal. Triggers update the certificate and the counters. The batch fails if the certificate
- * was read before another withdrawal (`isOutdatedWithdrawal`).
+ * Returns the SQL statements that record a withdrawal. Triggers update the certificate and the counters. The batch fails if another
+ * withdrawal was recorded after the certificate was read (`isOutdatedWithdrawal`).
  */
 export const insertWithdrawal = async (
   db: Database,
@@ -262,8 +263,8 @@ export const insertWithdrawal = async (
 };
 
 /**
- * Returns the channel, time and note of a withdrawal that the business recorded, so that the caller can record the same for the person's
- * other certificates. Returns null if there is no withdrawal, or if the person withdrew consent themselves.
+ * Returns the channel, time and note of a withdrawal that the business recorded. The caller records the same values for the person's other
+ * certificates. Returns null if there is no withdrawal, or if the person withdrew consent themselves.
  */
 export const findRecordedWithdrawal = async (db: Database, vault: Vault, certificate: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
@@ -277,15 +278,18 @@ export const findRecordedWithdrawal = async (db: Database, vault: Vault, certifi
   return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
-/** Returns true if the certificate is already withdrawn, or if consent for recipients was withdrawn later than the refused withdrawal. */
+/**
+ * Returns true if the batch failed because the certificate is already withdrawn, or because consent for recipients was withdrawn at a later
+ * time than that of the new withdrawal.
+ */
 export const isOutdatedWithdrawal = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", withdrawals.certId) ||
   isTriggerError(error, "a certificate can be revoked only once, by a withdrawal") ||
   isTriggerError(error, "a withdrawal cannot be dated before an earlier one");
 
 /**
- * Returns the SQL statements that record an acknowledgment. The batch fails if there already is one (`isAlreadyAcknowledged`). The details
- * are not stored if the certificate's personal data is erased.
+ * Returns the SQL statements that record an acknowledgment. The batch fails if there already is one (`isAlreadyAcknowledged`). If the
+ * certificate's personal data is erased, the details are not stored.
  */
 export const insertAcknowledgement = async (
   db: Database,

@@ -6,7 +6,7 @@ import type { Instant } from "../../core/time.ts";
 import type { Database } from "../database.ts";
 import { query } from "../query.ts";
 
-/** Claims up to `max` due rows that match `only`, most overdue first. If the table has a column `attempts`, increases it. */
+/** Claims up to `max` due rows that match `only`, longest overdue first. If the table has a column `attempts`, increments it. */
 export const claimDueRows = <Table extends SQLiteTable & { readonly nextAt: SQLiteColumn }>(
   db: Database,
   table: Table,

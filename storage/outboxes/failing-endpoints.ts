@@ -1,5 +1,5 @@
-// Webhook endpoints that have been failing for a long time, as listed for operators. A row is written when the owners are notified. Listing
-// the endpoints deletes the rows of those that respond again or no longer exist.
+// Webhook endpoints that have been failing for a long time, for the list that operators see. A row is written when the owners are notified.
+// When the list is created, rows of endpoints that respond again or no longer exist are deleted.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";

@@ -19,18 +19,18 @@ const messageContext = selfOwnedContext("mail_outbox", "message");
 
 export type NewMail = TemplatedMail & {
   /**
-   * If null, the row causes the same work as an email, but nothing is sent, so that response times do not reveal whether an address is
+   * If null, nothing is sent, but the row causes the same work as an email. Response times therefore do not reveal whether an address is
    * known.
    */
   readonly to: string | null;
-  /** The language of the email; English by default. */
+  /** The language of the email. The default is English. */
   readonly language?: Language;
   readonly now: Instant;
   /** The certificate whose person gets the email. Erasing that person's data deletes unsent emails and prevents new ones. */
   readonly certId?: CertId;
   /** The consumer who gets the email. Erasing the account deletes unsent emails. */
   readonly consumerId?: ConsumerId;
-  /** The invitation or email code in the email. If the email fails, the failure is shown with that invitation or code. */
+  /** The ID of the invitation or email code in the email. If the email fails, the failure is shown with that invitation or code. */
   readonly entityId?: string;
   /** If given, the row is written only if this condition is true. */
   readonly onlyIf?: SQL;
@@ -56,7 +56,7 @@ const toMailRow = async (vault: Vault, mail: NewMail) => {
   };
 };
 
-/** Returns the statement that inserts the email, for the change's batch. Throws if `to` is not an email address. */
+/** Returns the statement that inserts the email. Add it to the batch of the change. Throws if `to` is not an email address. */
 export const insertMail = async (db: Database, vault: Vault, mail: NewMail): Promise<readonly Statement[]> => [
   insertIf(
     db,
@@ -81,8 +81,8 @@ const maxLookedAt = 1_500;
 
 /**
  * Claims up to `max` due emails. Emails that expire soonest come first, so that a code is sent before thousands of warnings. Concurrent
- * workers get different emails. Examines only the 1,500 emails that expire soonest. Otherwise, the cost would grow while thousands of
- * emails wait for a retry.
+ * calls get different emails. Examines only the 1,500 emails that expire soonest. Otherwise, the cost would grow with the number of emails
+ * that are waiting for a retry.
  */
 export const claimMail = (db: Database, now: Instant, max: number) => {
   const soonest = query.select({ ord, giveUpAt, nextAt }).from(mailOutbox).orderBy(giveUpAt, ord).limit(maxLookedAt);
@@ -99,7 +99,7 @@ export type DueMail = Found<typeof claimMail>[number];
 
 export const openMail = (vault: Vault, due: DueMail): Promise<OpenedMail> => openMailContent(vault, due.id, due.sealed);
 
-/** Decrypts an email of the outbox or a failed one. Both have the same encryption context, because a failed email keeps its ID. */
+/** Decrypts an email from the outbox or a failed email. Both have the same encryption context, because a failed email keeps its ID. */
 export const openMailContent = async (vault: Vault, mail: string, messageSealed: string): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(mail), messageSealed)) as OpenedMail;
 
@@ -109,8 +109,8 @@ export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns true if an email is being sent for the first time, so that the development mailbox can wait for it. During the first attempt, the
- * email is due at the end of its lease. After a failed attempt, it is due in less than half of the lease.
+ * Returns true if the first attempt to send an email is in progress, so that the development mailbox can wait for it. During the attempt,
+ * the due time is the end of the lease. After a failed attempt, it is less than half a lease away.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db

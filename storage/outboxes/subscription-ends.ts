@@ -1,5 +1,5 @@
 // Subscriptions to cancel because the account was closed or has another subscription. The change that causes the cancellation writes a row
-// in the same batch. The row stays until the payment provider confirms that the subscription has ended.
+// in the same batch. The row is kept until the payment provider confirms that the subscription has ended.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { Database, Found } from "../database.ts";
@@ -12,8 +12,8 @@ const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
 /**
- * Returns the statement that requests the end of an account's subscription, for the batch that closes the account. It does nothing if there
- * is no running subscription or its end was already requested.
+ * Returns the statement that requests the end of an account's subscription. Add it to the batch that closes the account. It does nothing if
+ * there is no running subscription or its end was already requested.
  */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
@@ -25,8 +25,7 @@ export const requestSubscriptionEndForAccount = (db: Database, accountId: string
 };
 
 /**
- * Returns the statement that requests the cancellation of one of an account's two subscriptions. Add it to the batch that records the
- * second one.
+ * Returns the statement that requests the end of one of an account's two subscriptions. Add it to the batch that records the second one.
  */
 export const requestSubscriptionEnd = (
   db: Database,
@@ -38,7 +37,7 @@ export const requestSubscriptionEnd = (
     .values({ kind, entityId: end.subscriptionId, topic: end.accountId, payload: end.customerId, nextAt: now, createdAt: now })
     .onConflictDoNothing();
 
-/** Claims up to `max` requests for two minutes. In the result, `attempts` includes this attempt. */
+/** Claims up to `max` requests for two minutes. `attempts` includes the attempt that the caller makes now. */
 export const claimSubscriptionEnds = async (db: Database, now: Instant, max: number) => {
   const due = await claimDueRows(db, outbox, { now, leaseMs, max, only: isSubscriptionEnd });
   return due.map(({ entityId, topic, attempts }) => ({ subscriptionId: entityId, accountId: topic, attempts }));

@@ -1,5 +1,5 @@
-// The remaining work of a withdrawal that covers all of a person's certificates with a business and does not fit into one batch. A row
-// stays until the last certificate is withdrawn.
+// The remaining work of a withdrawal that covers all of a person's certificates with a business and does not fit into one batch. A row is
+// kept until the last certificate is withdrawn.
 import { eq } from "drizzle-orm";
 import { listStoredForms } from "../../core/access/address-index.ts";
 import type { CertId } from "../../core/ids.ts";
@@ -14,19 +14,19 @@ import type { AddressWithdrawalScope } from "../withdrawals.ts";
 const leaseMs = minuteMs; // longer than one batch takes
 
 export interface WithdrawalWork extends AddressWithdrawalScope {
-  /** The certificate that was withdrawn first. */
+  /** The certificate whose withdrawal started this work. */
   readonly certId: CertId;
   readonly method: WithdrawalMethod;
-  /** The API key with which the business recorded the withdrawal; null if the person withdrew consent. */
+  /** The API key with which the business recorded the withdrawal. Null if the person withdrew consent. */
   readonly apiKeyId: string | null;
-  /** True if the work must still be added to the business's other shards. */
+  /** True if the work must still be copied to the business's other shards. */
   readonly forAllShards: boolean;
 }
 
 /**
- * Saves the remaining work, which is due immediately. In the shard of the first withdrawal, must be in the same batch as that withdrawal.
- * Does nothing if the shard already has the work. The row contains all forms of each index, because other queries compare them with the
- * indexes on certificates.
+ * Saves the remaining work, which is due immediately. In the shard of `certId`, it must be in the same batch as that certificate's
+ * withdrawal. Does nothing if the shard already has the work. The row contains all forms of each index, because other queries compare them
+ * with the indexes on certificates.
  */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, addressIndexes, ...work }: WithdrawalWork) =>
   db
@@ -34,11 +34,11 @@ export const insertWithdrawalWork = (db: Database, { issuedUntil, addressIndexes
     .values({ ...work, addressIndexes: addressIndexes.flatMap(listStoredForms), withdrawnAt: issuedUntil, nextAt: issuedUntil })
     .onConflictDoNothing();
 
-/** Records that the work was added to the business's other shards. */
+/** Records that the work was copied to the business's other shards. */
 export const markWorkSpread = (db: Database, certId: CertId) =>
   db.update(withdrawalWork).set({ forAllShards: false }).where(eq(withdrawalWork.certId, certId));
 
-/** Claims the most overdue work for one minute. Returns null if no work is due. */
+/** Claims the work that has been due for the longest time. The claim lasts for one minute. Returns null if no work is due. */
 export const claimWithdrawalWork = async (db: Database, vault: IndexReader, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
