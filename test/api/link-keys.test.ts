@@ -16,7 +16,7 @@ const withNext = createServiceCall({ LINK_KEYS: `index,1:${key}@next` });
 const withBoth = createServiceCall({ LINK_KEYS: `index,1:${key}` });
 const withNewOnly = createServiceCall({ LINK_KEYS: `1:${key}` });
 
-/** Uses the token at a service, and returns the outcome. */
+/** Sends the token to a service and returns the outcome. */
 type Attempt = (service: Call) => Promise<string>;
 
 interface TokenKind {

@@ -159,7 +159,7 @@ describe("an event sequence", () => {
       for (let at = 0; at < 50; at += 1) {
         await batch(openDatabase(env.DB), [buildEventRow(business)]);
         drains.push(log.drain());
-        if (at % 3 === 0) await scheduler.wait(7); // makes the commits hit the running drain at different moments
+        if (at % 3 === 0) await scheduler.wait(7); // spreads the commits over different moments of the running drain
       }
       await Promise.all(drains);
       expect((await log.listEvents(0, 500, null)).events).toHaveLength(50);

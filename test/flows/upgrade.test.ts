@@ -133,7 +133,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     });
   };
 
-  /** Runs visitors, and the cron job more often than once a minute. */
+  /** Simulates visitors, and runs the cron job more often than once a minute. */
   const traffic = (() => {
     let stopped = new AbortController();
     let running: Promise<unknown> = Promise.resolve();

@@ -71,7 +71,10 @@ interface ModelShare {
   warnedUntil: number;
   /** The types of the events that the business must receive, in order. */
   readonly events: string[];
-  /** The audit entries, each with its number of chains: the person's and the business's, or one after the person's account is deleted. */
+  /**
+   * The audit entries, with the number of chains that contain each: two (the person's and the business's), or one after the person's
+   * account is deleted.
+   */
   readonly entries: { readonly type: DomainEventType; readonly chains: number }[];
 }
 

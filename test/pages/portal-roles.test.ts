@@ -28,8 +28,8 @@ import { readDatabaseContents, world, type TestResponse } from "../support/world
  */
 interface Line extends Readonly<Record<Role, string>> {
   /**
-   * The result in test mode, if it differs, for roles that may open the page. The IDs are those of live records, which test mode does not
-   * have.
+   * The result in test mode, if it differs, for roles that may open the page. The IDs are those of live records, which do not exist in test
+   * mode.
    */
   readonly test?: string;
   readonly id?: string;

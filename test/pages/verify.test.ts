@@ -295,8 +295,8 @@ describe("the timeline", () => {
 });
 
 describe("policies", () => {
-  // The tests replace the link from a certificate to its policies, which background work may already have made. This trigger would
-  // prevent that.
+  // The tests replace the link from a certificate to its policies, which background work may already have made. This trigger would prevent
+  // the replacement.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
   const insertCaptures = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// Verifies audit chains and their proofs as a reader of the API's audit routes can, independently of the verifier of evidence packs.
+// Verifies audit chains and their proofs as the API's audit routes return them. Does not use the verifier of evidence packs.
 import { areBytesEqual, encodeUtf8, fromBase64, fromHex, toHex } from "../../core/bytes.ts";
 import { isJsonObject, toCanonicalJson } from "../../core/canonical-json.ts";
 import { hashAuditEntry, type ChainHead, type ChainPosition, type HashedEntry } from "../../core/audit/chain.ts";

@@ -5,7 +5,7 @@ import { call, type TestResponse, type Call } from "./world.ts";
 
 export interface BrowserSession {
   readonly open: (path: string, headers?: Readonly<Record<string, string>>) => Promise<ReadPage>;
-  /** Submits the form of this page that has this action. `fields` override the form's own values. */
+  /** Submits the form on the page with this action. `fields` override the form's own values. */
   readonly send: (page: ReadPage, action: string, fields?: Readonly<Record<string, string>>) => Promise<TestResponse>;
   readonly post: (
     path: string,

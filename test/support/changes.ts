@@ -26,7 +26,9 @@ export const appendAuditedChanges = (
       .bind(JSON.stringify(ids), chain, auditLog, "ab".repeat(32)),
   ]);
 
-/** Appends one change with an audit entry for each ID, and adds a row for it to `kept_records`, a table that the test must create. */
+/**
+ * Appends one change with an audit entry for each ID. Also adds a row for each change to `kept_records`, a table that the test must create.
+ */
 export const appendChangesOfRecords = (
   db: D1Database,
   ids: readonly string[],

@@ -38,7 +38,7 @@ export const signInCast = async (): Promise<PortalCast> => {
   return cast;
 };
 
-/** Replaces fetch: every webhook receiver returns 200, and the payment provider returns the URL of its page. */
+/** Replaces fetch: every webhook receiver returns 200, and the payment provider returns the URL of a payment page. */
 export const mockOutsideWorld = (): void => {
   mockReceivers(({ url }) =>
     new URL(url).hostname === "api.stripe.com"

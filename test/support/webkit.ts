@@ -1,5 +1,5 @@
 // Runs WebKit for the cross-browser tests: Debian's WebKitGTK MiniBrowser on a virtual screen. playwright-core drives only its own build of
-// WebKit, so this is a small W3C WebDriver client.
+// WebKit, so this file contains a small W3C WebDriver client.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { webkit } from "../../scripts/browser.ts";

@@ -16,7 +16,7 @@ export interface WritePath {
    * only if there is no such route under /portal.
    */
   readonly routes: readonly string[];
-  /** The first limit is checked for each call, before anything is stored. */
+  /** The names of the limits. The first one is checked for every call, before anything is stored. */
   readonly limits: readonly string[];
 }
 

@@ -102,7 +102,7 @@ describe("submits the form once, unchanged and in time, with one error event, on
       // After about 5 s, the browser blocks a form that opens a new tab. The default time limit is 3 s.
       await expect.poll(() => visit.endTimeLimits()).toEqual([widget ? 500 : 3000]);
     }
-    const received = await visit.submitted(); // the page holds all other time limits, so the form waits for none of them
+    const received = await visit.submitted(); // all other time limits are still held, so the form did not wait for one
     expect(received.entries).toEqual(plainEntries);
     expect(visit.events.map(({ type, detail }) => [type, detail.code])).toEqual([["svc:consent-error", code]]);
     expect(visit.errors).toEqual([]);
