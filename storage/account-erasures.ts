@@ -1,6 +1,6 @@
 // Erases a person's account. A sealed value and its data key are stored in the same column. Setting the column to NULL, or to an empty
-// string if NULL is not allowed, destroys both. Hashes, times, statuses and fingerprints stay, so proofs still verify. Before the erasure,
-// the caller revokes the person's shares, which destroys the shares' copies of the values (share-changes.ts).
+// string if NULL is not allowed, destroys both. Hashes, times, statuses and fingerprints are kept, so proofs remain valid. Before the
+// erasure, the caller revokes the person's shares, which destroys the shares' copies of the values (share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AddressIndex, StoredIndex } from "../core/access/address-index.ts";
 import type { AuditChain } from "../core/domain-events.ts";

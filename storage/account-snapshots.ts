@@ -8,7 +8,7 @@ const snapshotMaxAgeMs = 2 * hourMs;
 
 export interface AccountSnapshot {
   readonly account: IssuingClient;
-  /** When the account was last read from the database. */
+  /** The time at which the account was last read from the database. */
   readonly confirmedAt: Instant;
 }
 

@@ -188,7 +188,7 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
 
-/** Lists the IDs after `after` of up to `max` businesses whose account is in this shard, in ascending order. */
+/** Lists up to `max` IDs of businesses whose account is in this shard, in ascending order, starting after the ID `after`. */
 export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: businesses.id })

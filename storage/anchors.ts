@@ -236,8 +236,8 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .where(allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, gt(nextAt, now)));
 
 /**
- * Makes parked rows whose retry is due pending again. Rows are parked for several hours after failures that do not resolve on their own,
- * such as a permanent refusal.
+ * Changes parked rows back to pending when their retry is due. Rows are parked for several hours after failures that do not resolve on
+ * their own, such as a permanent refusal.
  */
 export const unparkAnchors = (db: Database, now: Instant) =>
   db

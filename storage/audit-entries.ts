@@ -188,7 +188,8 @@ export const auditPayloadContext = columnContext("audit_entries", "payload");
 const unsealedPrefix = "0.";
 
 /**
- * The event types whose entries are stored unsealed. Sealing an entry requires its chain, and for these types, only SQL selects the chain.
+ * The event types whose entries are stored unsealed. To seal an entry, the code must know its chain, but for these types, the chain is
+ * selected in SQL.
  */
 export const unsealedEventTypes = [
   "share.redeemed",
@@ -355,7 +356,7 @@ interface RecordedChange {
 
 /**
  * Returns the salts and payloads of a chain's entries for these changes, by change ID. A value is null if it was erased. After a database
- * restore, a lost change is omitted, except if its payload is stored in the audit log.
+ * restore, the result omits lost changes whose payload is not stored in the audit log.
  */
 export const listCommittedPayloads = (
   db: Database,

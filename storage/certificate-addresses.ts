@@ -46,8 +46,8 @@ export const isActiveAddress = (index: StoredIndex, scope: { readonly businessId
   allOf(eq(addressIndex, index), eq(environment, scope.environment), sql`${active} = 1`, eq(businessId, scope.businessId));
 
 /**
- * Builds a condition for queries on `certificates`. It is true if the certificate has the address. Searches both email addresses and phone
- * numbers, because their indexes are never equal.
+ * Builds a condition for queries on `certificates`. It is true if the certificate has the address. It searches both email addresses and
+ * phone numbers, which is safe because their indexes are never equal.
  */
 export const hasAddress = (index: AddressIndex | SQL): SQL => {
   const isListed = (form: StoredIndex | SQL): SQL =>

@@ -1,5 +1,5 @@
 // Erases the personal data of a certificate: sealed values and their keys, the person's blind indexes, the view trail, unsent emails and
-// idempotent responses. Triggers allow only this change to a certificate, and only once. SPEC Certificate.
+// idempotent responses. Triggers ensure that an erasure is complete and happens only once. SPEC Certificate.
 import { count, eq, inArray, isNotNull, isNull, lte, max, min, notInArray, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { ErasableCertificate } from "../core/certificates/erasure.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";

@@ -45,7 +45,7 @@ export interface CertificateFilter {
   readonly to: Instant | null;
 }
 
-/** Specifies the matching certificates of a business. */
+/** A business's certificates in one environment that match a filter. */
 interface CertificateList {
   readonly businessId: BusinessId;
   readonly environment: Environment;

@@ -166,8 +166,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate for its public page, and the time at which the audit log recorded its issuance. Before that, runs
- * `viewStatements`, which record the view, in the same round trip. Returns null if the certificate is unknown.
+ * Runs `viewStatements`, which record the view, and then reads the certificate for its public page, in one round trip. Also returns the
+ * time at which the audit log recorded the issuance. Returns null if the certificate is unknown.
  */
 export const findCertificateForPage = async (
   db: Database,

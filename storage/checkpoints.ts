@@ -15,7 +15,7 @@ import { allOf, hasPreviousChange } from "./query.ts";
 export interface NewCheckpoint extends CheckpointSubject {
   /** The audit log, or null for a ledger. */
   readonly auditLog: ShardId | null;
-  /** The number of 15-minute windows since 1970. */
+  /** The number of the 15-minute window, counted from 1970-01-01 (UTC). */
   readonly window: number;
 }
 

@@ -78,7 +78,7 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
 };
 
-/** Builds a change that contains the payload of its audit entry, until the audit log has stored the payload. */
+/** Builds a change that contains the payload of its audit entry. The change is kept until the audit log has stored the payload. */
 const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   const { type, entityType, entityId, at, chains } = event;
   const [{ tag: chain, auditLog, content = event }, ...others] = chains;
@@ -107,8 +107,8 @@ const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anch
 };
 
 /**
- * Returns the statements that record domain events, for the batch that makes the change. If `onlyIf` is given, the events must be neither
- * anchored nor public. Otherwise, the function throws.
+ * Returns the statements that record domain events, for the batch that makes the change. If `onlyIf` is given, throws for events that are
+ * anchored or public.
  */
 export const buildDomainEventStatements = async (
   db: Database,

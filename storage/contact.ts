@@ -35,7 +35,7 @@ import { allOf, existsIn, query } from "./query.ts";
 /** The blind indexes of one person. A contact check considers a record if either index matches. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", AddressIndex | null>>;
 
-const maxBasisRecords = 20; // of each address and kind, starting with records that permit contact
+const maxBasisRecords = 20; // the maximum per address and kind of record; records that permit contact come first
 /** To limit the cost, a check evaluates at most this many certificates and this many shares of an address, newest first. */
 const maxJudgedRecords = 1_000;
 

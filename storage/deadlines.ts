@@ -18,7 +18,7 @@ const isOpenShare = (business: Business, environment: Environment) =>
 const isOpenRecipient = (business: Business, environment: Environment) =>
   and(eq(entityCeaseDeadlines.businessId, business), eq(entityCeaseDeadlines.environment, environment));
 
-const maxCounted = 1_000; // of each kind, to limit the number of rows that a page of the portal reads
+const maxCounted = 1_000; // per kind of deadline; limits the number of rows that a page of the portal reads
 
 /** A field that counts the open deadlines, up to 1,000 of each kind. `business` can be a column of the outer query. */
 export const openDeadlinesField = (business: Business, environment: Environment): SQL<number> => {

@@ -13,8 +13,8 @@ import type { Vault } from "./vault.ts";
 
 const maxStored = 10_000; // per shard, so that failed emails cannot fill a database
 const retentionMs = 30 * dayMs;
-// For emails with one-time codes, because a person who still needs a code requests a new one. Also for the confirmation that an account was
-// deleted, because the person asked to have the address erased.
+// How long emails with one-time codes are kept, because a person who still needs a code requests a new one. The same applies to the
+// confirmation that an account was deleted, because the person asked to have the address erased.
 const shortRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;

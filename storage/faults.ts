@@ -101,7 +101,7 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** Returns true if a change failed because of a UNIQUE constraint on exactly these columns, or a NOT NULL constraint on one column. */
+/** Returns true if a change violated the UNIQUE constraint on exactly these columns, or the NOT NULL constraint on this column. */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;

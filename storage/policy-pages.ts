@@ -97,7 +97,7 @@ export const endPolicyTurn = (db: Database, businessId: BusinessId, now: Instant
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, businessId));
 
 /**
- * Claims the page that has been due for the longest time, of the business that gets the next turn. Returns null if no business can get a
+ * Gives the next turn to a business, and claims its page that has been due for the longest time. Returns null if no business can get a
  * turn. Concurrent calls get pages of different businesses.
  */
 export const claimPolicyPage = async (db: Database, now: Instant) => {

@@ -165,7 +165,7 @@ export const insertShareCode = (
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
-const intentLeaseMs = minuteMs; // longer than a grant takes, because normally, the request that makes the grant deletes the intent
+const intentLeaseMs = minuteMs; // longer than a grant takes, so that a job does not process the intent while the grant is in progress
 
 /**
  * Saves an intent in the person's shard: a record that a grant in another shard is in progress. Run it before the share is written. The

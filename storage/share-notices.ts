@@ -24,8 +24,8 @@ export const claimShareNotices = (db: Database, now: Instant, max: number): Prom
   claimDueRows(db, shareNotices, { now, leaseMs, max });
 
 /**
- * Lists the shares of these notices. Their status is that at the real time, because only live shares have notices. `consumerId` is null if
- * the account is erased.
+ * Lists the shares of these notices. Computes their status from the real time, because only live shares have notices. `consumerId` is null
+ * if the account is erased.
  */
 export const listNoticedShares = async (db: Database, notices: readonly ShareNotice[], now: Instant) => {
   const { id, consumerId, state, businessName, scope, expiresAt, revokedAt, ceaseBy, language } = shares;

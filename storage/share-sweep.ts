@@ -14,7 +14,7 @@ import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
 export const maxSweptShares = 2_000; // the data of 2,000 shares is one bound value of 1.2 MB, and D1 allows 2 MB
 /**
- * The limit in a request, while a developer who has moved a sandbox clock or a person who is deleting an account waits for the response.
+ * The limit in a request, where someone waits for the response: a developer who moves a sandbox clock, or a person who deletes an account.
  */
 export const maxSweptInRequest = 1_000;
 

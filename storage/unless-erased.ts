@@ -1,5 +1,5 @@
-// Keeps personal data out of records that are added to a certificate after its personal data was erased. The insert makes the check, so
-// that it also notices an erasure that was committed after the certificate was read.
+// Keeps personal data out of records that are added to a certificate after its personal data was erased. The insert itself checks for an
+// erasure, so it also notices one that was committed after the certificate was read.
 import { eq, isNotNull, sql, type SQL } from "drizzle-orm";
 import type { CertId } from "../core/ids.ts";
 import { existsIn, notExistsIn } from "./query.ts";

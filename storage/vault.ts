@@ -36,7 +36,7 @@ export interface Sealer {
   readonly open: (context: EncryptionContext, sealed: string) => Promise<string>;
 }
 
-/** Rewraps values that were sealed with earlier master keys, using the current one. */
+/** Rewraps values from earlier master keys with the current one. */
 export interface Rewrapper {
   /** The version of the key that wraps new values. */
   readonly currentVersion: string;

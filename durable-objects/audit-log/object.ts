@@ -37,7 +37,9 @@ import type { AppendOutcome, AuditRow, ChainPage, ChainPageQuery, StoredEntry } 
 export interface AuditEnv extends TileEnv {
   /** The URL of the API. The log's name contains the host of this URL. */
   readonly BASE_URL?: string;
-  /** Secret keys in note format, separated by spaces. Each contains the name of a log and replaces the derived key of that log. */
+  /**
+   * Secret keys in note format, separated by spaces. Each contains the name of a log, which then uses this key instead of a derived key.
+   */
   readonly AUDIT_KEY?: string;
   readonly [name: string]: unknown;
 }

@@ -36,7 +36,7 @@ export interface AuditRow extends PendingEntry {
   readonly shard: string;
   readonly chain: string;
   readonly payloadHash: string;
-  /** The salt and payload; null if only the shard's database stores them. */
+  /** The salt and payload, or null if only the shard's database stores them. */
   readonly payload: string | null;
 }
 
@@ -260,7 +260,7 @@ export interface ClosedInterval {
   readonly size: number;
   readonly headsRoot: string;
   readonly headsSize: number;
-  /** The size of the interval's checkpoint; null until it is signed. */
+  /** The size of the interval's checkpoint, or null until it is signed. */
   readonly checkpointSize: number | null;
 }
 

@@ -50,7 +50,7 @@ export const insertAttempt = (sql: SqlStorage, { seq, number, isResend, result }
   if (n % attemptsPerPrune === 0) sql.exec("DELETE FROM attempt WHERE failed = ? AND n <= ?", kind, n - limit);
 };
 
-/** Lists the newest attempts of a delivery, newest first. */
+/** Lists up to `maxShownAttempts` attempts of a delivery, newest first. */
 export const listAttempts = (sql: SqlStorage, seq: number): readonly RecordedAttempt[] =>
   sql
     .exec<AttemptRow>(`SELECT * FROM attempt WHERE seq = ? ORDER BY at DESC, number DESC LIMIT ${maxShownAttempts}`, seq)

@@ -38,9 +38,9 @@ export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
   sql.exec("SELECT 1 FROM delivery WHERE status = 'pending' AND due <= ? LIMIT 1", now).toArray().length > 0;
 
 /**
- * Inserts a delivery for each event that the queue has not received yet. `events` contains all events for this endpoint up to number
- * `upTo`. That number can belong to an event of a type that the endpoint has not selected. Returns the number up to which the queue has
- * received all events for this endpoint.
+ * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
+ * endpoint, even if that event has a type that the endpoint has not selected. Returns the number up to which the queue has received all
+ * events for this endpoint.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -141,7 +141,7 @@ const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
     sql.exec("UPDATE delivery SET due = due + ? WHERE resend = 1 AND status = 'pending'", now - first);
 };
 
-/** Marks the most overdue delivery as being sent, and returns it. Returns null if none is due. */
+/** Claims the delivery that has been due for the longest time, so that no other attempt starts for it. Returns null if none is due. */
 export const claimDelivery = (sql: SqlStorage, now: Instant): DeliveryRow | null => {
   shiftLateResends(sql, now);
   const [row] = sql
@@ -236,8 +236,8 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 };
 
 /**
- * Returns the time at which the next delivery is due or the lease of an attempt expires. If the queue is paused, returns a time after the
- * pause. Returns null if no deliveries are waiting or in progress, or if the endpoint is disabled.
+ * Returns the time at which the next delivery is due or the lease of an attempt expires. If the queue is paused, the result is not before
+ * the end of the pause. Returns null if no deliveries are waiting or in progress, or if the endpoint is disabled.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   const queue = findQueueRow(sql);

@@ -1,4 +1,4 @@
-// The schema of a delivery queue. The tables are created in `open`, not in the object's constructor, because then a call to a deleted queue
+// The schema of a delivery queue. The tables are created in `open`. If the object's constructor created them, any call to a deleted queue
 // would create them again.
 
 export const deliveryQueueSteps: readonly string[] = [

@@ -25,14 +25,14 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 13 s
+const stopClaimingAfterMs = 45 * secondMs; // with its last attempts (13 s), a run ends long before the platform stops an alarm (15 minutes)
 const batchWindowMs = 2; // attempts that end within this time share a disk write, which takes about as long
 const hangingAfterMs = secondMs; // most receivers respond sooner
 const hostOutageWaitMs = 5 * secondMs; // how long the queue waits before it calls DestinationHost again after an error
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
-  /** Wakes a run that is waiting for work; null if no run is in progress. */
+  /** Wakes a run that is waiting for work. Null if no run is in progress. */
   #wake: (() => void) | null = null;
   /** True once this process has requeued the deliveries that a previous process was sending when it died. */
   #hasRequeued = false;

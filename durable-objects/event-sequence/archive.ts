@@ -92,7 +92,7 @@ export class EventArchive {
 
   /**
    * Moves one batch to a segment if the sequence is over its size limit or a segment is still being filled. If the segment fails, logs the
-   * error and schedules a retry. Returns whether `getNextMoveAt` may have changed.
+   * error and schedules a retry. Returns true if the result of `getNextMoveAt` may have changed.
    */
   async moveBatch(head: number): Promise<boolean> {
     if ((this.#retry?.at ?? 0) > Date.now()) return false;
@@ -106,7 +106,7 @@ export class EventArchive {
     return true;
   }
 
-  /** Returns when the next batch should be moved, or null if no segment is being filled. */
+  /** Returns the time at which to move the next batch, or null if no segment is being filled. */
   getNextMoveAt(now: Instant): Instant | null {
     return this.#findFillingSegment() === null ? null : (this.#retry?.at ?? now + minMoveSpacingMs);
   }

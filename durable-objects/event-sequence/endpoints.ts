@@ -30,7 +30,7 @@ import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
 /**
- * An endpoint with its health and its hourly numbers of attempts. Both are null if its delivery queue did not respond or is not open yet.
+ * An endpoint with its health and its number of attempts per hour. Both are null if its delivery queue did not respond or is not open yet.
  */
 export interface EndpointWithHealth {
   readonly endpoint: Endpoint;

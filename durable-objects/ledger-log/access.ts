@@ -11,7 +11,9 @@ import { openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 export interface LedgerEnv extends TileEnv {
   /** The name of the first shard's log: host and path, without a scheme. The names of the other shards' logs are derived from it. */
   readonly LEDGER_ORIGIN?: string;
-  /** Secret keys in note format, separated by spaces. Each contains the name of a log and replaces the derived key of that log. */
+  /**
+   * Secret keys in note format, separated by spaces. Each contains the name of a log, which then uses this key instead of a derived key.
+   */
   readonly LEDGER_KEY?: string;
   /** The bearer token for adding entries. */
   readonly LEDGER_WRITE_TOKEN?: string;

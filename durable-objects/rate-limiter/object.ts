@@ -12,7 +12,7 @@ import { countCalls, deleteCallsOutside, findCallTime, findLastCallTime, insertC
 const maxWindowMs = 100_000 * secondMs; // no setting allows a longer window
 
 export class RateLimiter extends DurableObject {
-  /** True if this process knows that the tables, and the alarm that deletes them, exist. */
+  /** True if this process knows that the tables exist and that an alarm will delete them. */
   #isOpen = false;
 
   /** Counts `calls` calls if the limit allows all of them. Otherwise, counts none. */

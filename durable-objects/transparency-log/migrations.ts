@@ -3,7 +3,7 @@
 /**
  * - `leaf`: the entries in order, except those that are only in R2. The highest index gives the size of the log.
  * - `leaf_key`: the deduplication key and the index of each entry. A unique column in `leaf` would store each key twice.
- * - `tile`: the tree, at most 8 KiB per row. Each batch rewrites the tiles at the right edge.
+ * - `tile`: the tree, at most 8 KiB per row. Each batch rewrites the tiles at the right edge of the tree.
  * - `checkpoint`: every tree head that the log has signed.
  * - `meta`: single values, such as the reason why the log is frozen.
  */

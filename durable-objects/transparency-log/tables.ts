@@ -42,7 +42,7 @@ class LogFrozen extends Error {
 export const getLogSize = (sql: SqlStorage): number =>
   sql.exec<{ size: number }>("SELECT COALESCE(MAX(idx) + 1, 0) AS size FROM leaf").one().size;
 
-/** Returns the number of level-0 tiles, starting with the oldest, that are only in R2. The same number of entry bundles is only in R2. */
+/** Returns the number of level-0 tiles that are only in R2, with their entry bundles. These are the oldest tiles. */
 export const countRemovedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "removed_tiles") ?? "0");
 
 export const isTileRemoved = (sql: SqlStorage, { level, n }: Pick<TileLocation, "level" | "n">): boolean =>
@@ -146,7 +146,7 @@ export const readFullTile = (sql: SqlStorage, { level, n }: TileLocation): Uint8
   return new Uint8Array(bytes);
 };
 
-/** Returns the number of level-0 tiles, starting with the oldest, that have been uploaded to R2 with their entries. */
+/** Returns the number of level-0 tiles that have been uploaded to R2 with their entries. These are the oldest tiles. */
 export const countUploadedTiles = (sql: SqlStorage): number => Number(findMeta(sql, "uploaded_tiles") ?? "0");
 
 export const saveUploadedTiles = (sql: SqlStorage, count: number): void => setMeta(sql, "uploaded_tiles", String(count));
@@ -185,8 +185,8 @@ export const findOldestCheckpointCovering = (sql: SqlStorage, size: number): Sig
   );
 
 /**
- * Freezes the log if its tree does not extend `head`, an earlier tree of this log. The storage was then changed or restored to an earlier
- * state, and another signature would start a second history. Returns true if the log is not frozen.
+ * Freezes the log if its tree does not extend `head`, an earlier tree of this log. In that case, the storage was changed or restored to an
+ * earlier state, and another signature would start a second history. Returns true if the log is not frozen.
  */
 export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: number; readonly root: Uint8Array }): boolean => {
   if (findFreezeReason(sql) !== null) return false;
