@@ -22,7 +22,7 @@ export interface DrainOutcome {
 }
 
 export interface DrainPorts {
-  /** The name of the audit log, which is the ID of a shard. Only changes for this log are read. */
+  /** The name of the audit log, which is the ID of a shard. Only entries for this log are read. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;

@@ -184,8 +184,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // If the alarm time has changed, a call to `requestDrain` set it during this run. Keep that alarm, because this run may have missed
-      // the new entries.
+      // If the alarm time has changed, a call set the alarm during this run. Keep that alarm, because this run may have missed new entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
       logError("audit-log.alarm", error);

@@ -5,6 +5,7 @@ import * as deliveries from "./deliveries.ts";
 
 const minPruneSpacingMs = hourMs; // one alarm deletes the rows of a whole hour
 
+/** Returns null if no alarm is needed. */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
   const [dueAt, pruneAt, now] = [deliveries.findNextDueAt(sql), deliveries.findNextPruneAt(sql), clock()];
   // The delay is at least one millisecond, because an alarm for the current millisecond would already be in the past.

@@ -18,8 +18,8 @@ export class DestinationHost extends DurableObject {
   }
 
   /**
-   * Counts an attempt if the host is unproven for the business and the limits allow the attempt. The count is on disk before this method
-   * returns. If the host has reached its limit, the businesses wait in a queue, in the order of their first calls.
+   * Counts an attempt if the host is unproven for the business and the limits allow the attempt. The count is on disk before the caller
+   * gets the permit. If the host has reached its limit, the businesses wait in a queue, in the order of their first calls.
    */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;

@@ -58,9 +58,9 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Stores a submission. The entry is on disk before this method returns. If an entry with the same idempotency key is waiting or was
-   * placed a few seconds ago, stores nothing and returns that entry's response. Refuses the submission if a limit is reached or the entry
-   * is too large.
+   * Stores a submission. The entry is on disk before the caller gets the result. If an entry with the same idempotency key is waiting or
+   * was placed a few seconds ago, stores nothing and returns that entry's response. Refuses the submission if a limit is reached or the
+   * entry is too large.
    *
    * `room` is the number of submissions that the client had left that day when the database last responded. `maxBytes` limits the bytes of
    * the client's entries, so that one client cannot fill the journal, which other clients share. If either is null, that limit does not

@@ -33,7 +33,7 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
  *
  * With `covers`, returns the newest checkpoint if it has that many entries. Otherwise, signs a new one, which can take up to a second.
  * Returns null if the log is frozen. Throws a RangeError if the log has fewer than `covers` entries. The tree and the signature are on disk
- * before the function returns, so a published tree is never lost.
+ * before the caller gets the checkpoint, so a published tree is never lost.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,
