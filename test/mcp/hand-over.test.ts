@@ -60,7 +60,10 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
     const other = (await createTokenWith("consumer", eve.headers)).body.data.token;
     const args = { name: "svc_get_share", arguments: { share_id: shareId, hand_over } };
     const { result } = (await callModernMethod(other, "tools/call", args, opens)).body;
-    expect([result.isError, result.content[0].text]).toEqual([true, "Share not found for this token; call svc_list_shares for the IDs."]);
+    expect([result.isError, result.content[0].text]).toEqual([
+      true,
+      "Share not found for this token; call svc_list_shares to get the IDs.",
+    ]);
     expect(JSON.stringify(result)).not.toContain("/app/shares");
   });
 
@@ -110,7 +113,7 @@ describe("hand_over", () => {
     const business = await createToken("business");
     expect(Object.keys((await findShareTool(business.token)).inputSchema.properties)).toEqual(["share_id"]);
     const args = { share_id: shareId, hand_over: "renew" };
-    const refused = { isError: true, text: "This tool takes only these arguments: share_id." };
+    const refused = { isError: true, text: "This tool accepts only these arguments: share_id." };
     expect(parseResult(await callTool(token, "svc_get_share", args))).toEqual(refused);
     const ofBusiness = await callModernMethod(business.token, "tools/call", { name: "svc_get_share", arguments: args }, opens);
     expect(parseResult(ofBusiness)).toEqual(refused);

@@ -570,9 +570,9 @@ describe("hostile requests", () => {
       "Argument limit must be a whole number from 1 to 100.",
     );
     expect(await readToolText(consumer.token, "svc_get_audit", { other: 1 })).toBe(
-      "This tool takes only these arguments: limit, before_seq.",
+      "This tool accepts only these arguments: limit, before_seq.",
     );
-    expect(await readToolText(consumer.token, "svc_get_audit", [])).toBe("This tool takes only these arguments: limit, before_seq.");
+    expect(await readToolText(consumer.token, "svc_get_audit", [])).toBe("This tool accepts only these arguments: limit, before_seq.");
     expect(await readToolText(consumer.token, "svc_list_events", { cursor: -1 })).toBe("tool svc_list_events requires a business token");
     expect(await readToolText(business.token, "svc_create_share", {})).toBe(
       "Unknown tool. This token can use: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares.",

@@ -222,11 +222,11 @@ describe("another person's share", () => {
       ] as const)
         errorTexts.add((await callTool(token, name, { share_id })).text);
     expect([...errorTexts]).toEqual([
-      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Share not found for this token; call svc_list_shares for the IDs."}],"isError":true}}',
+      '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Share not found for this token; call svc_list_shares to get the IDs."}],"isError":true}}',
     ]);
     expect((await readToolData(eve.token, "svc_list_shares")).shares).toEqual([]);
     expect((await pat.get("/v1/me/shares")).body.data.shares[0].status).toBe("active");
-    expect(await readErrorText(pat.token, "svc_get_share", {})).toBe("Argument share_id is missing; call svc_list_shares for the IDs.");
+    expect(await readErrorText(pat.token, "svc_get_share", {})).toBe("Argument share_id is missing; call svc_list_shares to get the IDs.");
   });
 });
 

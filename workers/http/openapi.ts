@@ -88,7 +88,7 @@ const introduction = `Turns form submissions into consent certificates that anyo
 
 **Envelope.** Unless a route says otherwise, JSON responses are \`{"ok": true, "data": …, "request_id": …}\` or \`{"ok": false, "error": {"code", "message"}, "request_id": …}\`. \`request_id\` is also sent in the \`X-Request-Id\` header. Include it when you contact support.
 
-**Errors.** Handle errors by \`code\`. \`message\` is for developers and never repeats a value you sent. Besides the codes listed with each route, an unknown path returns 404 \`not_found\`, an unsupported method returns 405 \`method_not_allowed\` with \`Allow\`, and a deployment with a missing or invalid setting returns 503 \`misconfigured\`.
+**Errors.** Handle errors by \`code\`. \`message\` is for developers and never contains a value that you sent. Besides the codes listed with each route, an unknown path returns 404 \`not_found\`, an unsupported method returns 405 \`method_not_allowed\` with \`Allow\`, and a deployment with a missing or invalid setting returns 503 \`misconfigured\`.
 
 **Times** are ISO 8601 in UTC with milliseconds.
 
@@ -115,7 +115,7 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
       {
         name: "webhooks",
         description:
-          "Manage the endpoints that receive signed events. Members can list, test, replay and recover. Only owners can add, change and delete endpoints, and rotate or reveal their secrets.",
+          "Manage the webhook endpoints that receive signed events. Members can list and test endpoints, and send deliveries again. Only owners can add, change and delete endpoints, and read or rotate their secrets.",
       },
       {
         name: "sign-in",

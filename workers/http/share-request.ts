@@ -10,9 +10,12 @@ import type { ShareRequest } from "../operations/shares/authorize-share-request.
 export const challengeSchema = z
   .string()
   .refine(isCodeChallenge, "must be the 43 characters of an S256 challenge")
-  .meta({ description: "S256 challenge (RFC 7636).", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
+  .meta({
+    description: "PKCE challenge (RFC 7636): base64url SHA-256 of the verifier, 43 characters.",
+    example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  });
 export const challengeMethodSchema = z.literal("S256").meta({ description: "The only supported method.", example: "S256" });
-export const stateSchema = z.string().max(512).meta({ description: "Returned unchanged." });
+export const stateSchema = z.string().max(512).meta({ description: "Any value of yours. Returned unchanged with the code." });
 export const clientIdSchema = z
   .string()
   .max(64)
@@ -25,11 +28,11 @@ export const purposeSchema = z
   .string()
   .min(1)
   .max(500)
-  .meta({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
+  .meta({ description: "Purpose for which you need the fields, in one line. The person sees it.", example: "Send you a solar estimate" });
 export const disclosureSchema = z
   .string()
   .max(20_000)
-  .meta({ description: "The business's disclosure, shown to the person in full and included in the fingerprint." });
+  .meta({ description: "Your disclosure. The person sees it in full, and the fingerprint includes its hash." });
 
 const durationRule = `must be a whole number from 1 to ${maxDurationDays}`;
 
@@ -41,7 +44,7 @@ export const authorizeQuerySchema = z.object({
     .min(1)
     .max(500)
     .meta({
-      description: `Field keys and groups, separated by spaces or commas. Keys: ${contactKeys.join(", ")}. Groups: ${fieldGroupNames.join(", ")}. Add \`?\` to a key or group to let the person leave out its fields.`,
+      description: `Field keys and groups, separated by spaces or commas. Keys: ${contactKeys.join(", ")}. Groups: ${fieldGroupNames.join(", ")}. Add \`?\` to a key or group to make its fields optional.`,
       example: "email phone?",
     }),
   purpose: purposeSchema,
@@ -62,15 +65,18 @@ export const authorizeQuerySchema = z.object({
       description: "Duration in days, each of 24 hours.",
     }),
   disclosure_text: disclosureSchema.optional(),
-  locale: z.string().max(35).optional().meta({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
+  locale: z.string().max(35).optional().meta({ description: "Language of `labels`: en, es or fr-CA.", example: "en" }),
   return_url: z.string().max(2_048).optional().meta({
-    description: "URL on the requesting page's origin. The consent sheet redirects there when it cannot reach the window that opened it.",
+    description: "URL on `origin`. The consent sheet redirects the person to this URL if it cannot reach the window that opened it.",
   }),
   request_signature: z.string().max(100).optional().meta({
     description:
       "Signature from `POST /v1/share/requests`. It proves to the consent sheet that your server made this request. This route ignores it.",
   }),
-  display: z.enum(["popup", "page"]).optional().meta({ description: "How the consent sheet was opened. This route ignores it." }),
+  display: z
+    .enum(["popup", "page"])
+    .optional()
+    .meta({ description: "Whether the consent sheet opens in a popup or as a page. This route ignores it." }),
 });
 
 /** The request that this service signs for a business's server. Contains the parameters of the consent sheet. */
@@ -92,7 +98,7 @@ export const shareRequestSchema = z
       .meta({ description: "Duration in days, each of 24 hours. Default: 365." }),
     disclosure_text: disclosureSchema.nullish(),
     return_url: z.string().max(2_048).nullish().meta({
-      description: "URL on `origin` to which the consent sheet returns with `svc_code` and `svc_state`.",
+      description: "URL on `origin`. The consent sheet redirects the person to this URL and adds `svc_code` and `svc_state`.",
     }),
   })
   .openapi("ShareRequest");

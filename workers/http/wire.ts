@@ -211,7 +211,7 @@ export const rateHeaders = {
 /** Response headers of routes that accept an idempotency key. */
 export const replayHeaders = {
   "Idempotency-Replayed": {
-    description: "`true` if this repeats the response to an earlier request with the same key.",
+    description: "`true` if this is the response to an earlier request with the same key.",
     schema: { type: "string" } as const,
   },
 };
@@ -222,10 +222,10 @@ const failureSchema = z
   .object({
     ok: z.literal(false),
     error: z.object({
-      code: z
+      code: z.string().meta({ description: "Error code. We only add codes with new routes, never to existing ones." }),
+      message: z
         .string()
-        .meta({ description: "Machine-readable error code. Existing routes never return new codes; only new routes introduce them." }),
-      message: z.string().meta({ description: "Explanation for developers. May name a field; never repeats a value you sent." }),
+        .meta({ description: "Explanation for developers. It can name a field, but never contains a value that you sent." }),
     }),
     request_id: requestIdSchema,
   })

@@ -79,7 +79,7 @@ export const handleModernMessage = async (
       if ((params.cursor ?? "") !== "")
         return respondWithRpcError(message, 200, {
           ...rpcErrors.invalidParams,
-          message: "cursor is not supported; tools/list has one page.",
+          message: "cursor must be omitted, because tools/list has only one page.",
         });
       return respondComplete(message, {
         tools: listWireTools(toolListingFrom(context, true)),

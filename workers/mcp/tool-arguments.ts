@@ -25,15 +25,15 @@ export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => 
 export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue] }: z.ZodError): string => {
   const name = issue?.path[0];
   if (typeof name === "string" && Object.hasOwn(inputSchema.shape, name)) return `Argument ${name} ${issue?.message}.`;
-  return `This tool takes only these arguments: ${Object.keys(inputSchema.shape).join(", ")}.`;
+  return `This tool accepts only these arguments: ${Object.keys(inputSchema.shape).join(", ")}.`;
 };
 
-const shareIdHint = "call svc_list_shares for the IDs";
+const shareIdHint = "call svc_list_shares to get the IDs";
 
 export const shareIdArgument = z
   .string({ error: ({ input }) => (input === undefined ? `is missing; ${shareIdHint}` : `must be a string; ${shareIdHint}`) })
   .max(64, `must be a share ID; ${shareIdHint}`)
-  .describe(`shr_…; ${shareIdHint}.`);
+  .describe(`ID of the share (shr_…); ${shareIdHint}.`);
 
 /** The result for an unknown ID, a malformed ID and another person's share, so that callers cannot tell them apart. */
 export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };

@@ -26,7 +26,9 @@ const tokenParam = z.object({
   token_id: z.string().meta({ description: "ID of the token. Starts with `tok_`.", example: exampleTokenId }),
 });
 
-const realmSchema = z.enum(realms).meta({ description: "Realm whose records the token can access: `consumer` or `business`." });
+const realmSchema = z
+  .enum(realms)
+  .meta({ description: "`consumer`: the token can access a person's own records. `business`: those of a business." });
 const commonFields = {
   id: z.string().meta({ description: "ID of the token. Starts with `tok_`. Audit entries refer to the token by this ID." }),
   realm: realmSchema,
@@ -46,11 +48,11 @@ export const getAgentTokenSchemas = once(() => {
       name: z
         .string()
         .nullable()
-        .meta({ description: "Name that the client reported; `null` if it has none or the name is not safe to display." }),
+        .meta({ description: "Name that the client gave itself; `null` if it has none or the name is not safe to display." }),
       host: z.string().nullable().meta({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
       verified: z
         .boolean()
-        .meta({ description: "Whether `host` confirms the client's identity. `false` if the client registered itself." }),
+        .meta({ description: "`true` if the client's metadata document at `host` was checked. `false` if the client registered itself." }),
     })
     .openapi("ConnectedClient");
 
@@ -67,7 +69,7 @@ export const getAgentTokenSchemas = once(() => {
     last_used_at: z
       .string()
       .nullable()
-      .meta({ format: "date", description: "Date (UTC) of the last tool call with this token; `null` if never used." }),
+      .meta({ format: "date", description: "Date (UTC) on which an assistant last called a tool with this token; `null` if never." }),
   };
 
   const consumerTokensSchema = z
@@ -155,7 +157,7 @@ const createConsumerTokenRoute = createRoute({
   path: "/v1/me/agent-token",
   operationId: "mintAgentToken",
   summary: "Create an agent token",
-  description: `${agentTokenDescription} The token lets the assistant read your shares and history, change contact fields and revoke shares. The assistant cannot give consent. You can have up to 10 active tokens.`,
+  description: `${agentTokenDescription} With the token, the assistant can read your shares and audit trail, change contact fields and revoke shares. It cannot give consent. You can have up to 10 active tokens.`,
   middleware: consumerGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
   responses: { 201: createdTokenResponse("MintedAgentTokenResponse", "consumer") },
@@ -193,7 +195,7 @@ const createBusinessTokenRoute = createRoute({
   path: "/v1/business/portal/agent-token",
   operationId: "mintBusinessAgentToken",
   summary: "Create an agent token for a business",
-  description: `${agentTokenDescription} The token lets the assistant read the live shares, events and history of the business, but not change anything. The token stops working when your membership ends. It does not work while the account is suspended. You can have up to 10 active tokens.`,
+  description: `${agentTokenDescription} With the token, the assistant can read the live shares, events and audit trail of the business, but cannot change anything. The token stops working when your membership ends. It does not work while the account is suspended. You can have up to 10 active tokens.`,
   middleware: portalGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
   responses: { 201: createdTokenResponse("MintedBusinessAgentTokenResponse", "business") },
@@ -219,7 +221,7 @@ const revokeBusinessTokenRoute = createRoute({
   path: "/v1/business/portal/agent-tokens/{token_id}",
   operationId: "revokeBusinessAgentToken",
   summary: "Revoke an agent token for a business",
-  description: "The token stops working immediately. Members can revoke their own tokens; owners can revoke any token in the business.",
+  description: "The token stops working immediately. Members can revoke their own tokens. Owners can revoke any token of the business.",
   middleware: portalGuard(),
   request: { params: tokenParam },
   responses: { 200: revokedTokenResponse("RevokedBusinessAgentTokenResponse") },

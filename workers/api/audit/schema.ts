@@ -25,7 +25,10 @@ export const auditTrailSchema = z
     chain_index: z
       .int()
       .nullable()
-      .meta({ description: "Index of the chain in the audit log's tree of heads; `null` before the first entry." }),
+      .meta({
+        description:
+          "Index of the chain in the tree of heads, a Merkle tree of the newest entries of all chains. `null` before the first entry.",
+      }),
     algorithm: z.literal("svc-audit-v1"),
     entries: z
       .array(
@@ -39,7 +42,10 @@ export const auditTrailSchema = z
           entity_id: textSchema,
           payload: z.record(z.string(), z.unknown()).nullable(),
           payload_salt: textSchema.nullable(),
-          erased: z.literal(true).optional().meta({ description: "Present if the payload was erased. All hashes remain valid." }),
+          erased: z
+            .literal(true)
+            .optional()
+            .meta({ description: "`true` if the payload was erased, otherwise absent. The hashes remain valid." }),
           payload_hash: hashSchema.meta({ description: "SHA-256 of the canonical JSON `[payload_salt, payload]`." }),
           prev_hash: hashSchema,
           hash: hashSchema.meta({
@@ -51,7 +57,7 @@ export const auditTrailSchema = z
       .meta({ description: "Entries on this page, newest first." }),
     head: z.object({ seq: z.int(), hash: hashSchema }).nullable().meta({ description: "Newest entry of the chain." }),
     next_before_seq: z.int().nullable().meta({ description: "Cursor for the next page; `null` on the last page." }),
-    pending: z.array(pendingEntrySchema).meta({ description: "Entries that are committed but not yet in the chain." }),
+    pending: z.array(pendingEntrySchema).meta({ description: "Recent entries that are not in the chain yet." }),
     proof: z
       .object({
         origin: textSchema,
@@ -62,8 +68,10 @@ export const auditTrailSchema = z
         heads: z
           .object({ record: textSchema, record_tlog_proof: textSchema, leaf: textSchema, path: z.array(textSchema), size: textSchema })
           .nullable()
-          .meta({ description: "Proof that no entry was left out, up to the newest record in the audit log." }),
-        anchor: nullableSchema(anchorSchema).meta({ description: "Newest checkpoint of the audit log that is anchored in the ledger." }),
+          .meta({
+            description: "Proof that no entry was left out. Entries newer than `record` are not covered. `null` if all entries are newer.",
+          }),
+        anchor: nullableSchema(anchorSchema).meta({ description: "Ledger anchor of the audit log's newest anchored checkpoint." }),
       })
       .nullable(),
   })

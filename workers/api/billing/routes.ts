@@ -45,7 +45,7 @@ const openCheckoutRoute = createRoute({
   request: { query: checkoutQuerySchema },
   responses: {
     303: {
-      description: "Redirect to the payment provider.",
+      description: "Redirects to the payment provider.",
       headers: { ...rateHeaders, Location: { description: "URL of the payment provider's page.", schema: { type: "string" as const } } },
     },
   },

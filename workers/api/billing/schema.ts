@@ -7,7 +7,7 @@ import { secondMs, type Instant } from "../../../core/time.ts";
 
 export const checkoutQuerySchema = z.object({
   plan: z.enum(purchasablePlans).meta({
-    description: "`business` for the owner of a business, `white_glove` for a consumer.",
+    description: "Plan to buy: `business` for a business, by an owner; `white_glove` for a consumer.",
     example: "business",
   }),
 });

@@ -11,8 +11,7 @@ export const getReceiptSchemas = once(() => {
   const jurisdictionSchema = z.string().meta({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });
   const subjectSchema = z.string().meta({ description: "The certificate's `subject_hash`. Receipts contain no personal data." });
   const languageSchema = z.string().meta({
-    description:
-      "BCP 47 language tag. Always `und` (undetermined), because the form's language is part of the evidence, which is not public.",
+    description: "Always `und` (undetermined in BCP 47), because the form's language is not public.",
   });
   const attributeSchema = z.string().meta({ description: "Key of a submitted field, never its value.", example: "email" });
   const privacyNoticeSchema = z.string().meta({
@@ -30,7 +29,7 @@ export const getReceiptSchemas = once(() => {
       subject_erased_at: describedTime("When the person's data was erased. Absent if it was not erased").optional(),
       entities_withdrawn: getCertificateSchemas().withdrawnEntitiesSchema,
     })
-    .meta({ description: "Certificate against which the receipt can be checked. This is an extension to the standard." });
+    .meta({ description: "The certificate that this receipt describes. This member is an extension to the standard." });
 
   const processingSchema = z.object({
     purpose: textSchema,

@@ -31,11 +31,11 @@ export const getCertificateSchemas = once(() => {
   const withdrawnEntityObjectSchema = z.object({
     entity: z.string().meta({ description: "Name of the recipient, as on the certificate." }),
     withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
-    cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
+    cease_by: describedTime("Deadline by which this recipient must stop contacting the person: the end of the tenth business day (UTC)"),
     method: z.enum(["email_code", "manage_link", "business_recorded"]),
     received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
     receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
-    cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contacting the person").nullable(),
+    cease_acknowledged_at: describedTime("When the business confirmed that this recipient stopped contacting the person").nullable(),
     overdue: z.boolean().meta({
       description:
         "`true` if `cease_by` has passed and the business has acknowledged neither this withdrawal nor the withdrawal of the whole certificate.",
@@ -46,27 +46,27 @@ export const getCertificateSchemas = once(() => {
   });
   const withdrawnEntitiesDescription = {
     description:
-      "Recipients for whom the person withdrew consent individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
+      "Recipients for whom the person withdrew consent individually, oldest first. Consent for the others remains, unless `status` is `revoked`. Absent if there are none.",
   };
   const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription);
 
   const withdrawalObjectSchema = z.object({
-    withdrawn_at: describedTime("When the certificate was revoked"),
-    cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
+    withdrawn_at: describedTime("When consent was withdrawn"),
+    cease_by: describedTime("Deadline by which all contact must stop: the end of the tenth business day (Monday to Friday, UTC)"),
     method: z.enum(["email_code", "manage_link", "business_recorded"]).meta({
       description:
         "`email_code`: the person entered an email code. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded the withdrawal.",
     }),
     scope: z.enum(["certificate", "recipient", "business"]).meta({
       description:
-        "`certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: individual recipients.",
+        "What the person withdrew. `certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: consent for individual recipients.",
     }),
     received_at: describedTime(
       "For a withdrawal that the business recorded: when the business received it. `cease_by` counts from this time",
     ).nullable(),
     receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
-    cease_acknowledged_at: describedTime("When the business acknowledged that contact stopped").nullable(),
-    overdue: z.boolean().meta({ description: "`true` if `cease_by` has passed without an acknowledgment." }),
+    cease_acknowledged_at: describedTime("When the business confirmed that it stopped contacting the person").nullable(),
+    overdue: z.boolean().meta({ description: "`true` if `cease_by` has passed and the business has not confirmed that it stopped." }),
   });
   const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "Withdrawal of consent by the person." });
 
@@ -79,7 +79,7 @@ export const getCertificateSchemas = once(() => {
     .optional()
     .meta({
       description:
-        "Keys of fields with invalid values, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
+        "Keys of fields with invalid values, for example a `country` that is not a country code. The values are stored, but searches do not find them. Absent if there are none.",
       example: ["country"],
     });
   const submissionNotesFields = {
@@ -104,7 +104,8 @@ export const getCertificateSchemas = once(() => {
       environment: certificateEnvironmentSchema,
       manage_url: z.string().meta({
         format: "uri",
-        description: "One-click withdrawal link, valid for 5 years. Give it only to the person. No other route returns it.",
+        description:
+          "Link with which the person can withdraw without a code, valid for 5 years. Give it only to the person. No other route returns it.",
       }),
       fields_unrecognized: unrecognizedFieldsSchema,
       entities_accepted: acceptedEntitiesSchema,
@@ -115,7 +116,7 @@ export const getCertificateSchemas = once(() => {
   const policyObjectSchema = z.object({
     id: z.string().meta({ description: "ID of the policy snapshot. Starts with `pol_`." }),
     kind: z.enum(["privacy", "terms"]),
-    source_url: z.string().meta({ format: "uri", description: "URL of the policy." }),
+    source_url: z.string().meta({ format: "uri", description: "URL from which the policy was captured." }),
     content_hash: describedHashSchema("the text"),
     captured_at: describedTime("When this text was first captured"),
   });
@@ -140,14 +141,14 @@ export const getCertificateSchemas = once(() => {
       origin_domain: originDomainSchema,
       purpose: certificatePurposeSchema,
       subject_hash: describedHashSchema("the canonical JSON of the per-field commitments"),
-      timestamp: describedTime("Equal to `issued_at`"),
+      timestamp: describedTime("When the certificate was issued: the same as `issued_at`"),
     })
-    .openapi("Preimage", { description: "The data that the fingerprint covers. Its canonical JSON (RFC 8785) is `canonical`." });
+    .openapi("Preimage", { description: "The hashed data. `canonical` is this object as canonical JSON (RFC 8785)." });
   const signatureSchema = z
     .object({
-      kid: z.string().meta({ description: "ID of the key in /.well-known/jwks.json." }),
+      kid: z.string().meta({ description: "`kid` of the signing key in /.well-known/jwks.json." }),
       alg: z.literal("Ed25519"),
-      value: z.string().meta({ description: "64-byte signature, standard base64." }),
+      value: z.string().meta({ description: "Signature of 64 bytes, in standard base64." }),
     })
     .openapi("Signature", { description: "Issuer's signature over the UTF-8 bytes of `canonical`." });
 
@@ -165,7 +166,7 @@ export const getCertificateSchemas = once(() => {
     acknowledgement: z
       .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: namesSchema })
       .nullable()
-      .meta({ description: "Details the business gave in its acknowledgment." }),
+      .meta({ description: "Details from the business's acknowledgment." }),
   };
   const businessWithdrawalSchema = nullableSchema(
     withdrawalWithProofObjectSchema
@@ -186,7 +187,8 @@ export const getCertificateSchemas = once(() => {
       origin_domain: originDomainSchema,
       received_at: nullableSchema(timestampSchema),
       schema: z.enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"]).meta({
-        description: "`v2` is for a withdrawal of consent for individual recipients: `scope` is `recipient` and `entities` lists them.",
+        description:
+          "`v2`: consent was withdrawn for individual recipients. `scope` is then `recipient`, and `entities` lists the recipients.",
       }),
       scope: z.string(),
       entities: namesSchema.optional(),
@@ -203,7 +205,7 @@ export const getCertificateSchemas = once(() => {
     .openapi("WithdrawalReceipt", { description: "Signed proof of a withdrawal. `svc-verify` verifies it offline." });
 
   const checkSchema = z.object({
-    id: z.string().meta({ description: "ID of the check." }),
+    id: z.string().meta({ description: "What was checked, for example `origin` or `domain`." }),
     result: z.string(),
     note: z.string().meta({ description: "What the check does and does not prove." }),
   });
@@ -235,13 +237,13 @@ export const getCertificateSchemas = once(() => {
     policies: z.array(policySchema),
     policies_status: z
       .enum(["pending", "captured", "unavailable"])
-      .meta({ description: "Status of the policy capture, which runs after issuance." }),
+      .meta({ description: "Whether the website's policies were captured. This happens after the certificate is issued." }),
     preimage: preimageSchema,
     canonical: z.string().meta({ description: "Text whose SHA-256 hash is the fingerprint." }),
     signature: signatureSchema,
     anchor: nullableSchema(anchorSchema),
     withdrawal: withdrawalWithProofSchema,
-    cease_by: describedTime("Deadline to stop all contact; `null` while the certificate is active").nullable(),
+    cease_by: describedTime("Deadline by which all contact must stop; `null` while the certificate is active").nullable(),
     signals: z.object({
       gpc: z.boolean().meta({ description: "Whether the browser sent a Global Privacy Control (GPC) signal with the submission." }),
     }),
@@ -249,16 +251,13 @@ export const getCertificateSchemas = once(() => {
       .array(checkSchema)
       .meta({ description: "Checks performed at issuance. Each note states what the check does and does not prove." }),
     view_count: viewCountSchema,
-    status_list: z
-      .object({ uri: z.string(), index: z.int() })
-      .nullable()
-      .meta({ description: "Position in the public status list, if there is one." }),
+    status_list: z.object({ uri: z.string(), index: z.int() }).nullable().meta({ description: "Currently always `null`." }),
   });
 
   const duplicateSchema = z
     .object({
       fingerprint: hashSchema,
-      issued_at: describedTime("When this text was signed"),
+      issued_at: describedTime("When this certificate text was signed"),
       canonical: z.string().meta({ description: "Text whose SHA-256 hash is `fingerprint`." }),
       signature: signatureSchema,
     })
@@ -268,7 +267,7 @@ export const getCertificateSchemas = once(() => {
     .extend({
       duplicates: z.array(duplicateSchema).optional().meta({
         description:
-          "Other signed texts for the same submission. Present only if a request was repeated during an outage and got a receipt with a different fingerprint.",
+          "Other signed texts of this certificate. Present only if the submission was repeated during an outage and got a receipt with a different fingerprint.",
       }),
     })
     .openapi("VerifiedCertificate", { description: "Certificate without personal data." });
@@ -280,7 +279,7 @@ export const getCertificateSchemas = once(() => {
       salt: z
         .string()
         .optional()
-        .meta({ description: "128 random bits that keep the evidence from being guessed from its hash. Absent from older certificates." }),
+        .meta({ description: "128 random bits, so that the evidence cannot be guessed from its hash. Absent from older certificates." }),
       page_url: z.string().meta({ description: "URL of the page that contains the form." }),
       ip: z.string().meta({ description: "IP address from which the form was submitted." }),
       user_agent: z.string(),
@@ -307,7 +306,7 @@ export const getCertificateSchemas = once(() => {
     .extend({
       subject: textMapSchema.meta({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
       subject_salts: textMapSchema.meta({
-        description: "Salt for each field's commitment. With it, you can prove one field without disclosing the others.",
+        description: "Salt of each field's commitment. With the salt, you can prove one field without disclosing the others.",
       }),
       evidence: nullableSchema(evidenceSchema),
       evidence_hash: hashSchema.meta({
@@ -322,7 +321,7 @@ export const getCertificateSchemas = once(() => {
       audit: z
         .object({ seq: z.int(), hash: hashSchema, prev_hash: hashSchema })
         .nullable()
-        .meta({ description: "Entry of your audit chain for the issuance of this certificate; `null` until it is written." }),
+        .meta({ description: "Entry in your audit chain that records the issuance; `null` until it is written." }),
       retention_until: describedTime("When the personal data will be erased"),
     })
     .openapi("CertificateDetail", { description: "Certificate with personal data. Returned only to its issuer." });
@@ -351,12 +350,12 @@ export const getCertificateSchemas = once(() => {
   const certificateListSchema = z
     .object({
       certs: z.array(listedCertificateSchema).meta({ description: "Certificates on this page, newest first." }),
-      total: z.int().meta({ description: "Number of matching certificates on all pages. A lower bound if `truncated` is present." }),
+      total: z.int().meta({ description: "Number of matching certificates on all pages. If `truncated` is present, there can be more." }),
       page: z.int(),
       per_page: z.int(),
       truncated: z.literal(true).optional().meta({
         description:
-          "Present if `total` or the pages might not include all matches. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We keep counts for a limited number of combinations of purpose, recipients and domain. Among certificates with any other combination, a search by purpose, recipient, domain or date reads only the newest 1,000 in the period. To reach older certificates, use `from` and `to`. This does not help in a search by email address or phone number.",
+          "`true` if `total` or the pages might not include all matches; otherwise absent. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We count certificates for a limited number of combinations of purpose, recipients and domain. Of certificates with other combinations, other searches read only the newest 1,000 in the period. To find older ones, search shorter periods with `from` and `to`.",
       }),
     })
     .openapi("CertificateList");
@@ -394,12 +393,14 @@ export const getCertificateSchemas = once(() => {
       commitments: textMapSchema.meta({ description: "Commitment for each field, by key, whether or not the field is disclosed." }),
       disclosure: z.object({ text: z.string(), hash: hashSchema }),
       policies: z.array(policyWithTextSchema),
-      evidence: nullableSchema(evidenceSchema).meta({ description: "`null` if redacted." }),
+      evidence: nullableSchema(evidenceSchema).meta({ description: "Circumstances of the submission; `null` if redacted." }),
       evidence_hash: hashSchema,
       audit: z
         .object({
           chain: nullableSchema(z.string()).meta({ description: "Random name of your audit chain." }),
-          chain_index: nullableSchema(z.int()).meta({ description: "Index of the chain in the audit log's tree of heads." }),
+          chain_index: nullableSchema(z.int()).meta({
+            description: "Index of the chain in the tree of heads, a Merkle tree of the newest entries of all chains.",
+          }),
           entries: z.array(auditEntrySchema).meta({ description: "Audit entries for the certificate, oldest first." }),
           head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).meta({ description: "Newest entry of the chain." }),
           heads: nullableSchema(
@@ -410,22 +411,24 @@ export const getCertificateSchemas = once(() => {
               path: z.array(z.string()),
               size: z.string(),
             }),
-          ).meta({ description: "Audit log record that covers the newest entry of every chain, with the proof for this chain." }),
+          ).meta({ description: "Audit log record with the root of the tree of heads, and the proof that the tree contains this chain." }),
         })
         .meta({ description: "Entries for the certificate in your audit chain, each with its proof." }),
       ledger: z
         .object({
-          entry: nullableSchema(z.string()).meta({ description: "Anchored statement." }),
+          entry: nullableSchema(z.string()).meta({ description: "Statement that is anchored in the ledger." }),
           entry_hash: nullableSchema(hashSchema),
           leaf_hash: nullableSchema(z.string()).meta({
             description: "Hash of the ledger leaf, in base64. `null` until the statement is anchored.",
           }),
-          leaf_index: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
+          leaf_index: nullableSchema(z.string()).meta({ description: "Index of the leaf: a decimal number, as a string." }),
           leaf_body: nullableSchema(z.string()).optional().meta({
-            description: "Leaf that contains the statement, in base64. Present only if the ledger wraps statements.",
+            description: "Ledger leaf, in base64. Present only if the leaf is not the statement itself.",
           }),
-          tree_size: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
-          inclusion_proof: z.array(z.string()).meta({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
+          tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves: a decimal number, as a string." }),
+          inclusion_proof: z
+            .array(z.string())
+            .meta({ description: "Inclusion proof: sibling hashes in base64, from the leaf to the root." }),
           checkpoint: nullableSchema(z.string()).meta({ description: "Signed checkpoint, with witness cosignatures." }),
           cosignatures: z.array(z.string()).meta({ description: "Witness cosignatures." }),
           timestamp_token: nullableSchema(z.string()).meta({
@@ -435,7 +438,7 @@ export const getCertificateSchemas = once(() => {
         })
         .meta({
           description:
-            "Statement and, once anchored, its proof. Until then, all members except `entry` and `entry_hash` are `null` or empty.",
+            "Statement and its ledger proof. Until the statement is anchored, all members except `entry` and `entry_hash` are `null` or empty.",
         }),
       withdrawal: withdrawalWithProofSchema,
       withdrawal_receipt: nullableSchema(withdrawalReceiptSchema),

@@ -51,7 +51,7 @@ const fieldMapSchema = z
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "Fields that the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored encrypted, as typed except for leading and trailing whitespace. A value is never refused for its content: for example, an `email` that is not an email address is stored and listed in `fields_unrecognized`, but no search finds it. Characters that cannot be stored are replaced with U+FFFD.",
+      "Fields that the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored encrypted, as typed except for leading and trailing whitespace. Invalid values are accepted: for example, an `email` that is not an email address is stored and listed in `fields_unrecognized`, but searches do not find it. Characters that cannot be stored are replaced with U+FFFD.",
     example: consentRequestExample.fields,
   });
 
@@ -59,7 +59,7 @@ const presentationSchema = z
   .object({
     opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).nullish().meta({
       description:
-        "How the consent box was checked. `manual`: by the person. `pre_selected`: in the page's markup. `non_interactive`: there was no checkbox.",
+        "How the consent checkbox was checked. `manual`: by the person. `pre_selected`: it was already checked. `non_interactive`: there was no checkbox.",
     }),
     font_px: z.number().min(0).max(1_000).nullish().meta({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).nullish().meta({ description: "Contrast ratio of the disclosure, 1 to 21." }),
@@ -70,12 +70,12 @@ const presentationSchema = z
 
 export const consentRequestSchema = z
   .object({
-    client_id: z.string().meta({ description: "Your public client ID. Starts with `pc_`.", example: exampleClientId }),
+    client_id: z.string().meta({ description: "Your public client's ID. Starts with `pc_`.", example: exampleClientId }),
     fields: fieldMapSchema,
-    disclosure_text: z.string().meta({ description: "Disclosure as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
+    disclosure_text: z.string().meta({ description: "Disclosure text as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
     fields_truncated: z.boolean().nullish().meta({
       description:
-        "`true` if you left out some fields, because the form had more than 20 fields or values of more than 500 characters. The certificate shows this.",
+        "Send `true` if you left out fields, because the form had more than 20 fields or a value had more than 500 characters. The certificate shows this.",
     }),
     entities: namesSchema.meta({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
     purpose: z.string().meta({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
@@ -89,10 +89,9 @@ export const consentRequestSchema = z
     }),
     entities_rejected: namesSchema
       .nullish()
-      .meta({ description: "Recipients that the person rejected. A name must not also be in `entities_accepted`." }),
+      .meta({ description: "Recipients that the person rejected. A recipient cannot be in both lists." }),
     submission_id: z.guid("must be a UUID").nullish().meta({
-      description:
-        "UUID of the submission. Has the same effect as the `Idempotency-Key` header, which takes precedence if a request has both.",
+      description: "UUID of the submission. Has the same effect as the `Idempotency-Key` header. If you send both, the header is used.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
     }),
     locale: z.string().max(35).nullish().meta({ description: "Language tag of the page, at most 35 characters.", example: "en-US" }),
@@ -108,12 +107,19 @@ export const consentRequestSchema = z
       .object({
         version: z.string().max(64).nullish().meta({ description: "Version of the widget." }),
         sha256: z.string().max(64).nullish().meta({ description: "SHA-256 of the widget's script." }),
-        automated: z.boolean().nullish().meta({ description: "Whether the browser identified itself as automated." }),
+        automated: z
+          .boolean()
+          .nullish()
+          .meta({ description: "Whether the browser reported that it is controlled by automation (`navigator.webdriver`)." }),
       })
       .nullish()
       .meta({ description: "Widget that captured the submission." }),
     referrer: z.string().max(2_048).nullish().meta({ description: "Referrer as reported by the page, at most 2,048 characters." }),
-    client_time: z.string().max(40).nullish().meta({ description: "Time on the person's device. Stored as reported." }),
+    client_time: z
+      .string()
+      .max(40)
+      .nullish()
+      .meta({ description: "Time on the person's device when the form was submitted. Stored as sent." }),
   })
   .openapi("ConsentRequest");
 
@@ -139,22 +145,22 @@ export const anchorSchema = z
       description:
         "Position in the ledger, `<origin>#<index>`. This and the other optional members are present only after the statement is anchored.",
     }),
-    leaf_index: z.string().optional().meta({ description: "Decimal number, as a string." }),
-    tree_size: z.string().optional().meta({ description: "Decimal number, as a string." }),
-    inclusion_proof: namesSchema.optional().meta({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
+    leaf_index: z.string().optional().meta({ description: "Index of the leaf: a decimal number, as a string." }),
+    tree_size: z.string().optional().meta({ description: "Number of leaves: a decimal number, as a string." }),
+    inclusion_proof: namesSchema.optional().meta({ description: "Inclusion proof: sibling hashes in base64, from the leaf to the root." }),
     signed_root: z.string().optional().meta({ description: "Signed checkpoint." }),
     anchored_at: nullableSchema(timestampSchema).optional(),
     anchored_at_source: z
       .literal("service")
       .optional()
-      .meta({ description: "`service`: the time comes from this service and is not independently attested." }),
+      .meta({ description: "`service`: this service reported the time, and no third party attested it." }),
     tlog_proof: nullableSchema(z.string()).optional().meta({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
     attested: z
       .object({
-        tree_size: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
-        signed_root: z.string().meta({ description: "Ledger checkpoint that third parties attested to, with witness cosignatures." }),
+        tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves: a decimal number, as a string." }),
+        signed_root: z.string().meta({ description: "Ledger checkpoint that the third parties attested, with witness cosignatures." }),
         inclusion_proof: namesSchema.meta({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
-        time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation, from an independent clock." }),
+        time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation, according to the third party's clock." }),
         time_source: z
           .enum(["rfc3161", "cosignature"])
           .meta({ description: "Source of the time: a timestamp authority (`rfc3161`) or a witness (`cosignature`)." }),
@@ -174,7 +180,7 @@ export const anchorSchema = z
       .optional()
       .meta({
         description:
-          "Third-party attestations, if any: a timestamp, or cosignatures of witnesses that confirm a single history of the log.",
+          "Attestations by third parties: a timestamp, or cosignatures of witnesses that checked that the ledger only grows. Absent if there are none.",
       }),
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
@@ -182,10 +188,10 @@ export const anchorSchema = z
 export const certificateViewSchema = z
   .object({
     at: timestampSchema,
-    ip: z.string().nullable().meta({ description: "`null` if redacted." }),
-    user_agent: z.string().nullable().meta({ description: "`null` if redacted." }),
+    ip: z.string().nullable().meta({ description: "IP address; `null` if redacted." }),
+    user_agent: z.string().nullable().meta({ description: "User agent; `null` if redacted." }),
     os: z.string().nullable().meta({ description: "Operating system, if known." }),
-    bot: z.boolean().meta({ description: "`true` for an automated request. It does not count as a view." }),
+    bot: z.boolean().meta({ description: "`true` for an automated request, which `view_count` does not include." }),
   })
   .openapi("View", { description: "One view of the public page." });
 
@@ -246,7 +252,7 @@ export const evidencePackQuerySchema = z.object({
     description:
       "`json` (default): one JSON object in the envelope. `zip`: evidence pack for `svc-verify` and common tools. `html`: the same pack in a page that verifies itself.",
   }),
-  redact: z.enum(["subject"]).optional().meta({ description: "`subject` omits all personal data." }),
+  redact: z.enum(["subject"]).optional().meta({ description: "`subject` leaves out all personal data. By default, nothing is left out." }),
   disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().meta({
     description: "Field keys to disclose, separated by commas. Default: all fields.",
     example: "email,phone",
@@ -256,7 +262,7 @@ export const evidencePackQuerySchema = z.object({
 export const eraseSubjectSchema = z
   .object({
     confirm: z.literal("ERASE", "must be ERASE").meta({ description: "Must be `ERASE`, to confirm that you know this cannot be undone." }),
-    reason: z.enum(erasureReasons).nullish().meta({ description: "Reason, recorded in your audit trail." }),
+    reason: z.enum(erasureReasons).nullish().meta({ description: "Why you erase the data. Recorded in your audit trail." }),
   })
   .openapi("EraseSubject");
 

@@ -74,13 +74,13 @@ const namingBusinessSchema = z.object({
   business_id: z.string(),
   name: z.string(),
   certificates: z.int().meta({ description: "Number of certificates that contain your sign-in email address. 1,000 means 1,000 or more." }),
-  active: z.int().meta({ description: "Number of these certificates that are active. 1,000 means 1,000 or more." }),
+  active: z.int().meta({ description: "Number of these certificates with status `active`. 1,000 means 1,000 or more." }),
   others_shares: z.int().meta({
     description: "Number of shares that other people created with your sign-in email address. They do not count as your consent.",
   }),
   active_others_shares: z
     .int()
-    .meta({ description: "Number of these shares that are active. They end when you withdraw your consent for the business." }),
+    .meta({ description: "Number of these shares that are active. They also end when you withdraw your consent for the business." }),
   last_issued_at: describedTime("When the newest of these certificates or shares was created"),
 });
 
@@ -134,12 +134,12 @@ const withdrawalRequestSchema = z
 
 const withdrawalResultSchema = z
   .object({
-    withdrawn: z.int().meta({ description: "Number of certificates for which consent has been withdrawn so far." }),
+    withdrawn: z.int().meta({ description: "Number of certificates withdrawn so far." }),
     shares_ended: z.int().meta({
       description:
         "Number of shares ended so far: your own shares, and shares that other people created with your sign-in email address. 0 with scope `certificate`.",
     }),
-    pending: z.boolean().meta({ description: "`true` if consent for more certificates will be withdrawn within minutes." }),
+    pending: z.boolean().meta({ description: "`true` if more certificates will be withdrawn within minutes." }),
     withdrawn_at: describedTime("When you withdrew consent; the same for all certificates in this request"),
     cert_id: z.string().nullable().meta({ description: "ID of the certificate if the scope is `certificate`, otherwise `null`." }),
     cease_by: describedTime("Deadline by which the business must stop contacting you; `null` unless the scope is `certificate`").nullable(),
@@ -158,7 +158,7 @@ const listBusinessesRoute = createRoute({
   method: "get",
   path: "/v1/me/certificates",
   operationId: "listBusinessesNamingYou",
-  summary: "List businesses with certificates that name you",
+  summary: "List businesses with certificates about you",
   description:
     "Returns the businesses that have certificates with your sign-in email address, or shares that other people created with it.",
   middleware: consumerGuard(),
@@ -170,9 +170,9 @@ const listCertificatesRoute = createRoute({
   method: "get",
   path: "/v1/me/certificates/{business_id}",
   operationId: "listCertificatesNamingYou",
-  summary: "List a business's certificates that name you",
+  summary: "List a business's certificates about you",
   description:
-    "Returns the public details of each certificate, newest first. The list is empty if the business has no certificates that name you.",
+    "Returns the certificates of a business that contain your sign-in email address, newest first, with their public details. The list is empty if there are none.",
   middleware: consumerGuard(),
   request: { params: businessIdParamSchema, query: certificateListQuerySchema },
   responses: {
@@ -184,15 +184,15 @@ const withdrawCertificatesRoute = createRoute({
   method: "post",
   path: "/v1/me/certificates/withdraw",
   operationId: "withdrawAsPerson",
-  summary: "Withdraw consent for certificates that name you",
+  summary: "Withdraw consent for certificates about you",
   description:
-    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. In the last two cases, it also ends your shares with that business or with all businesses, as well as shares that other people created with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. One email to you confirms the request. Certificates issued later are not affected.",
+    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates, if they contain your sign-in email address. In the last two cases, it also ends your shares with that business or with all businesses, and shares that other people created with your sign-in email address. No email code is needed, because you verified the address when you signed in. Each certificate gets a receipt and each business is notified. One email to you confirms the request. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuardOf("cert_id")),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalResponse", withdrawalResultSchema, withdrawalResultExample) },
   when: {
     cert_not_found:
-      "With `scope: certificate`, the certificate does not exist or does not name you. With `scope: business`, the business has no certificate that names you, none of your shares, and no share with your email address.",
+      "With `scope: certificate`, the certificate does not exist or does not contain your email address. With `scope: business`, the business has no certificate and no share with your email address, and you have no share with it.",
     already_revoked: "Consent was already withdrawn for this certificate.",
   },
 });

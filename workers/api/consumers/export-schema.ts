@@ -23,27 +23,26 @@ export const getAccountExportSchema = once(() =>
       exported_at: timeSchema,
       profile: profileSchema,
       fields: contactFieldsSchema.meta({
-        description:
-          "Your contact fields as in `GET /v1/me/fields`: `fields` contains the values, and `updated_at` the time at which each was set.",
+        description: "Your contact fields, as in `GET /v1/me/fields`: the values, and when each was last set.",
       }),
       shares: z.array(
         shareSchema
           .extend({
             disclosure_text: z.string().nullable(),
             anchor: nullableSchema(anchorSchema),
-            granted: z.record(z.string(), z.string()).meta({ description: "Values you shared when you gave consent." }),
+            granted: z.record(z.string(), z.string()).meta({ description: "Values that you shared when you gave consent." }),
           })
           .openapi("ExportedShare"),
       ),
       audit: auditTrailSchema.shape.entries.meta({ description: "Your entire audit chain, newest first." }),
-      audit_pending: auditTrailSchema.shape.pending.meta({ description: "Audit entries that are committed but not yet in the chain." }),
+      audit_pending: auditTrailSchema.shape.pending.meta({ description: "Recent entries that are not in the chain yet." }),
       removals: z.array(getRemovalSchemas().removalSchema),
       agent_tokens: getAgentTokenSchemas().consumerTokensSchema.shape.agent_tokens.meta({
         description: "Your active agent tokens, without the token values.",
       }),
       receipts: z
         .array(z.record(z.string(), z.unknown()))
-        .meta({ description: "One consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
+        .meta({ description: "A consent receipt for each share (ISO/IEC TS 27560, JSON-LD)." }),
     })
     .openapi("AccountExport"),
 );

@@ -35,7 +35,7 @@ const getProfileRoute = createRoute({
   path: "/v1/me",
   operationId: "readProfile",
   summary: "Read your profile",
-  description: "Returns your profile and the number of your active shares.",
+  description: "Returns your profile and how many active shares you have.",
   middleware: consumerGuard(),
   responses: { 200: successResponse("The profile.", "ProfileResponse", wire.profileSchema, wire.profileExample) },
 });
@@ -69,8 +69,7 @@ const listOwnSharesRoute = createRoute({
   path: "/v1/me/shares",
   operationId: "listOwnShares",
   summary: "List your shares",
-  description:
-    "Returns at most 500 of your shares. Active shares come first; within each group, the newest come first. `last_delivered_at` is when the business last received data: it redeemed the code, read the values, or got an update.",
+  description: "Returns at most 500 of your shares: first the active ones, then the others, each newest first.",
   middleware: consumerGuard(),
   responses: {
     200: successResponse("The shares.", "OwnSharesResponse", shares.shareListSchema, {
@@ -86,7 +85,7 @@ const revokeOwnShareRoute = createRoute({
   path: "/v1/me/sever/{share_id}",
   operationId: "severShare",
   summary: "Revoke one of your shares",
-  description: "Has the same effect as `POST /v1/shares/{share_id}/revoke` for a signed-in person.",
+  description: "Same as `POST /v1/shares/{share_id}/revoke`, for a signed-in person.",
   middleware: consumerGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: shares.shareIdParamSchema,
@@ -94,7 +93,7 @@ const revokeOwnShareRoute = createRoute({
   },
   responses: {
     200: successResponse(
-      "The revoked share and the deadline to stop contact.",
+      "The revoked share, and the deadline by which contact must stop.",
       "SeverResponse",
       shares.revokedShareSchema,
       shares.revokedShareExample,
@@ -109,7 +108,7 @@ const renewShareRoute = createRoute({
   operationId: "renewShare",
   summary: "Renew a share",
   description:
-    "Creates a new share with your current values. The new share replaces the active one. The business gets a `share.renewed` event and can read the values; no code is issued.",
+    "Replaces an active share with a new share of your current values. The business gets a `share.renewed` event and can read the values with its API key. No code is needed.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { params: shares.shareIdParamSchema, body: requestBody(shares.renewShareRequestSchema, { consent: true, duration_days: 365 }) },
   responses: {

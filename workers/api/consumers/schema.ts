@@ -73,9 +73,7 @@ export const profileSchema = z
 export const profileToWire = (profile: Profile): z.input<typeof profileSchema> =>
   toWire(profileSchema, { ...profile, sharesActive: profile.activeShares });
 
-const fieldValuesSchema = z
-  .record(z.string(), z.string().nullable())
-  .meta({ description: "All 10 fields; `null` for a field without a value." });
+const fieldValuesSchema = z.record(z.string(), z.string().nullable()).meta({ description: "All 10 fields; `null` for an empty field." });
 
 export const contactFieldsSchema = z
   .object({ fields: fieldValuesSchema, updated_at: z.record(z.string(), z.string().nullable()) })
@@ -92,7 +90,10 @@ export const fieldUpdateSchema = z.record(z.string(), z.unknown()).openapi("Cont
   description: `Any of ${contactKeys.join(", ")}. \`null\` clears a field. Unknown keys are refused.`,
   type: "object",
   properties: Object.fromEntries(
-    contactKeys.map((key) => [key, { type: ["string", "null"], description: `${fieldLabels.en[key]}. \`null\` clears it.` }]),
+    contactKeys.map((key) => {
+      const label = key === "country" ? "Two-letter country code (ISO 3166-1)" : fieldLabels.en[key];
+      return [key, { type: ["string", "null"], description: `${label}, or \`null\` to clear it.` }];
+    }),
   ) as never,
   additionalProperties: false,
 });
@@ -115,7 +116,7 @@ export const fieldUpdateResultSchema = z
     fields: fieldValuesSchema,
     changed_groups: z.array(fieldGroupSchema),
     events_emitted: z.number().int().meta({
-      description: "Number of events written before this response. Events for some businesses are written shortly after the response.",
+      description: "Number of events created before this response. For some businesses, events are created shortly afterward.",
     }),
   })
   .openapi("ContactFieldsChanged");

@@ -86,12 +86,10 @@ const matchResultSchema = z
     email: matchVerdictSchema("email address"),
     phone: matchVerdictSchema("phone number"),
     entity_named: z.boolean().meta({
-      description:
-        "Whether the certificate currently names you as a recipient. If the form asked about each recipient, `true` also means that the person accepted you.",
+      description: "Whether the person's consent currently includes you as a recipient.",
     }),
     one_to_one: z.boolean().meta({
-      description:
-        "Whether the person consented to each recipient individually: the form named only one recipient or asked about each one separately.",
+      description: "`true` if the form listed only one recipient, or asked about each recipient separately.",
     }),
   })
   .openapi("Match");
@@ -99,13 +97,19 @@ const matchResultSchema = z
 const contactCheckRequestSchema = z
   .object({
     subjects: z.array(z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue)).min(1).max(100).meta({
-      description: "1 to 100 people. If you send both an email address and a phone number, records that match either one are included.",
+      description:
+        "1 to 100 people. If you send both an email address and a phone number for a person, records that match either one are included.",
     }),
     entity: z.string().min(1).max(200).nullish().meta({
       description:
-        "Name of a recipient, spelled exactly as on the certificate. Only consent for this recipient counts. For a share, this must be your business name as the person saw it.",
+        "Name of a recipient. Only consent for this recipient counts. Spell the name exactly as on the certificates or, for shares, your business name as the person saw it.",
     }),
-    purpose: z.string().min(1).max(500).nullish().meta({ description: "Purpose. Only consent for exactly this purpose counts." }),
+    purpose: z
+      .string()
+      .min(1)
+      .max(500)
+      .nullish()
+      .meta({ description: "Purpose, spelled exactly as on the certificate or share. Only consent for this purpose counts." }),
   })
   .openapi("ContactCheck");
 /** Trims the recipient and the purpose, because the stored values are trimmed too. */
@@ -122,26 +126,28 @@ const contactResultsSchema = z
         contactable: z.boolean(),
         reason: z.enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"]).meta({
           description:
-            "Reason for the result. Active consent takes precedence, then a withdrawal, then a declined recipient. `expired`: you have only expired shares. `none`: you have no record of this person.",
+            "Why you may or may not contact the person. If several reasons apply, the first of these is returned: `active_consent`, `revoked`, `rejected_recipient`, `expired` (of a share). `none`: you have no record of this person.",
         }),
         basis: z
           .array(
             z.object({
               type: z.enum(["cert", "share"]),
               id: z.string(),
-              status: z.string().meta({ description: "Status of the record. If you sent `entity`, the status for that recipient." }),
+              status: z
+                .string()
+                .meta({ description: "Status of the certificate or share. If you sent `entity`, the status for that recipient." }),
               cease_by: describedTime("Deadline by which you must stop contacting the person").nullable(),
             }),
           )
           .meta({
             description:
-              "Your records about this person. Records that allow contact come first, then the others. Within each group, the newest records come first. At most 20 certificates and 20 shares per email address and per phone number.",
+              "Your records about this person: first those that allow contact, then the others, each newest first. At most 20 certificates and 20 shares per email address and per phone number.",
           }),
         truncated: z.literal(true).optional().meta({
           description:
-            "Present if you have more than 1,000 certificates or 1,000 shares for this email address or phone number. Only the newest 1,000 of each were checked.",
+            "`true` if you have more than 1,000 certificates or more than 1,000 shares for this email address or phone number, otherwise absent. Only the newest 1,000 of each were checked.",
         }),
-        checked_at: describedTime("When the records were checked"),
+        checked_at: describedTime("When your records were read"),
       }),
     ),
   })
@@ -179,7 +185,7 @@ const matchSubjectRoute = createRoute({
   operationId: "matchSubject",
   summary: "Match a person to a certificate",
   description:
-    "Checks whether an email address or phone number that you already have is on the certificate. The response contains no data from the certificate. Available to the business that issued the certificate, and to recipients on the certificate that this business has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day (UTC) for each certificate and business. Each request is recorded in the certificate's view trail.",
+    "Checks whether an email address or phone number that you already have is on the certificate. The response does not contain the person's data. Available to the business that issued the certificate, and to recipients on the certificate that this business has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day (UTC) for each certificate and business. Each request is recorded in the certificate's view trail.",
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
   responses: { 200: successResponse("Result of the comparison.", "MatchResponse", matchResultSchema, matchExample) },
@@ -195,7 +201,7 @@ const checkContactRoute = createRoute({
   operationId: "checkContact",
   summary: "Check whether you may contact people",
   description:
-    "Checks the current state of your own records, so withdrawals take effect immediately. Call it before each campaign or call. Send a new idempotency key each time, or none: repeating a key returns the earlier result, with its `checked_at`. Each request counts once toward your key's rate limit, regardless of the number of subjects. For each email address and phone number, the newest 1,000 certificates and the newest 1,000 shares are checked. An active share counts only for the email address that the person signs in with, because people can enter other addresses and phone numbers without verifying them. To check a person with a share, send that email address.",
+    "Checks your own records, including the latest withdrawals. Call it before each campaign or call. Send a new idempotency key each time, or none, because repeating a key returns the earlier result. Each request counts once toward your key's rate limit, regardless of the number of subjects. For each email address and phone number, the newest 1,000 certificates and the newest 1,000 shares are checked. An active share counts only for the email address that the person signs in with, because people can enter other addresses and phone numbers without verifying them. To check a person with a share, send that email address.",
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
   responses: {

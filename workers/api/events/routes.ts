@@ -14,7 +14,7 @@ const listEventsRoute = createRoute({
   operationId: "listEvents",
   summary: "List events",
   description:
-    "Returns the events after the cursor, oldest first. The feed contains every event that webhooks deliver, except `test.ping`, and is kept permanently. After an outage of your receiver, continue from your last cursor to get everything you missed, in order. A test key reads the sandbox, which has its own sequence.",
+    "Returns the events after the cursor, oldest first. The feed contains every event that webhooks deliver, except `test.ping`, and is kept permanently. If your webhook receiver was down, continue from your last cursor to get everything it missed, in order. A test key reads sandbox events, which have their own sequence.",
   middleware: apiKeyGuard(),
   request: { query: eventFeedQuerySchema },
   responses: {

@@ -30,7 +30,7 @@ export const eventFeedQuerySchema = z.object({
     .meta({
       type: "string",
       description:
-        "Event types to return, separated by commas. Other types are skipped, so a page can be short or empty while `has_more` is `true`.",
+        "Event types to return, separated by commas. Default: all types. Events of other types are skipped, so a page can be short or empty even if `has_more` is `true`.",
       example: "certificate.revoked",
     }),
 });
@@ -45,8 +45,8 @@ export const eventSchema = z
     cert_id: z.string().nullable().meta({ description: "ID of the certificate, for events about a certificate." }),
     data: z
       .union([z.record(z.string(), z.unknown()), z.null()])
-      .meta({ description: "For `consumer.updated.*` events while the share is active: the new values. Otherwise `null`." }),
-    seq: z.int().meta({ description: "Position in your event sequence, starting at 1, without gaps." }),
+      .meta({ description: "The new values, for `consumer.updated.*` events while the share is active. Otherwise `null`." }),
+    seq: z.int().meta({ description: "Position of the event in your event sequence, starting at 1, without gaps." }),
   })
   .openapi("Event");
 
@@ -65,7 +65,7 @@ export const eventFeedPageSchema = z
     events: z.array(eventSchema),
     next_cursor: z.int().meta({ description: "Cursor for the next page. Equals the cursor that you sent if there are no newer events." }),
     has_more: z.boolean().meta({ description: "`true` if there are events after `next_cursor`." }),
-    head: z.int().meta({ description: "Position of your newest event; 0 if there are none. Use it as the cursor to get only new events." }),
+    head: z.int().meta({ description: "`seq` of your newest event; 0 if there are none. Start from this cursor to get only new events." }),
   })
   .openapi("Events");
 

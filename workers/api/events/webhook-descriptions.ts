@@ -25,12 +25,12 @@ interface WebhookEventDescription {
   readonly values?: readonly (readonly [name: string, example: string])[];
 }
 
-const optInNote = "Opt-in: enable it in your profile and select it on the endpoint.";
+const optInNote = "Sent only if you set `emit_certificate_issued` in your profile and select this type for the endpoint.";
 
 const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", WebhookEventDescription>> = {
   "share.created": { subject: "share", when: "A person shared contact fields with you." },
-  "share.expiring": { subject: "share", when: "A share is about to expire. Sent 7 days and 1 day before the share expires." },
-  "share.expired": { subject: "share", when: "A share expired. You may no longer use its data." },
+  "share.expiring": { subject: "share", when: "A share will expire soon. Sent 7 days and 1 day before the share expires." },
+  "share.expired": { subject: "share", when: "A share expired. You may no longer use the person's data from this share." },
   "share.revoked": {
     subject: "share",
     when: "The person revoked the share. You must stop contacting the person by the share's `cease_by` deadline.",
@@ -82,7 +82,10 @@ const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", Webhook
     subject: "certificate",
     when: `The person withdrew consent for some recipients. The certificate stays active for the others. ${optInNote}`,
   },
-  "test.ping": { subject: "nothing", when: "A member sent a test event. It is not in the event feed, and its `seq` is 0." },
+  "test.ping": {
+    subject: "nothing",
+    when: "A member of your business sent a test event. It is not in the event feed, and its `seq` is 0.",
+  },
 };
 
 const updatedValuesSchema = (values: NonNullable<WebhookEventDescription["values"]>) =>
@@ -103,8 +106,10 @@ const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescri
       data:
         values === undefined
           ? z.null()
-          : updatedValuesSchema(values).nullable().meta({ description: "New values; `null` once the share is no longer active." }),
-      seq: z.int().meta({ description: "Position in your event sequence.", example: type === "test.ping" ? 0 : eventExample.seq }),
+          : updatedValuesSchema(values).nullable().meta({ description: "The new values. `null` if the share is no longer active." }),
+      seq: z
+        .int()
+        .meta({ description: "Position of the event in your event sequence.", example: type === "test.ping" ? 0 : eventExample.seq }),
     })
     .openapi(schemaNameFromType(type));
 
@@ -113,14 +118,19 @@ export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void
   const webhookHeaders = z.object({
     "Svc-Signature": z.string().meta({
       description:
-        "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. After a rotation, there is a `v1` for each secret: for 24 hours, or for 7 days if the operator replaced the secret. Verify the signature before you parse the body.",
+        "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. After a secret is replaced, there is a `v1` for the new and for the previous secret: for 24 hours if you rotated it, or for 7 days if the operator did. Verify the signature before you parse the body.",
       example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
     }),
     "Svc-Delivery-Id": z.string().meta({
-      description: "ID of the delivery, as in the list of deliveries.",
+      description: "ID of the delivery. Starts with `dlv_`.",
       example: "dlv_00m4q8x1c7b5n0t6w2h9k3v9d2",
     }),
-    "Svc-Attempt": z.string().meta({ description: "Attempt number, 1 to 5.", example: "1" }),
+    "Svc-Attempt": z
+      .string()
+      .meta({
+        description: "Number of the scheduled attempt, 1 to 5. A delivery that is sent again has the number of its last attempt.",
+        example: "1",
+      }),
   });
 
   for (const [type, description] of Object.entries(webhookEventDescriptions)) {

@@ -37,16 +37,18 @@ const integrationSchema = z
   .object({
     mode: modeSchema,
     page_url: z.string(),
-    form_selector: nullableSelectorSchema.meta({ description: "CSS selector of the form; `null` if none identifies it reliably." }),
+    form_selector: nullableSelectorSchema.meta({
+      description: "CSS selector of the form; `null` if no selector identifies the form reliably.",
+    }),
     checkbox_selector: nullableSelectorSchema,
     disclosure_selector: nullableSelectorSchema,
     disclosure_text: z.string().nullable().meta({ description: "Disclosure text found in the page source." }),
-    field_map: z.record(z.string(), z.string()).meta({ description: "Maps CSS selectors to field keys." }),
+    field_map: z.record(z.string(), z.string()).meta({ description: "Field key for each CSS selector." }),
     entity_checkboxes: z.array(z.object({ selector: z.string(), entity: z.string() })),
     unmapped: z.array(z.string()).meta({ description: "Selectors of fields that will not be collected." }),
     warnings: z.array(z.string()),
     confidence: z.number().min(0).max(1),
-    source: z.enum(["ai", "heuristic"]).meta({ description: "`ai` if a model contributed to the mapping." }),
+    source: z.enum(["ai", "heuristic"]).meta({ description: "`ai` if an AI model contributed to the mapping." }),
     snippet: z.string().meta({ description: "Script tag to paste into the page." }),
   })
   .openapi("Integration");

@@ -80,7 +80,7 @@ const authenticateClient = async (c: Context<AppEnv>, form: ReadonlyMap<string, 
   const header = c.req.header("authorization");
   const respondUnknownClient = () => {
     if (header !== undefined) c.header("WWW-Authenticate", 'Basic realm="svc"');
-    return respondWithError(c, "invalid_client", "The client is unknown, or its secret is wrong.", 401, "unauthorized");
+    return respondWithError(c, "invalid_client", "client_id is unknown, or client_secret is wrong. Check both.", 401, "unauthorized");
   };
   const posted = { id: form.get("client_id")?.[0], secret: form.get("client_secret")?.[0] ?? null };
   const basic = header === undefined ? null : parseBasicCredentials(header);
@@ -120,7 +120,7 @@ const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
     return respondWithError(
       c,
       "invalid_grant",
-      "The code has expired or was already used, or it does not belong to this client, redirect_uri and code_verifier.",
+      "The code has expired or was already used, or it does not match client_id, redirect_uri and code_verifier. Start again.",
     );
   return c.json({ access_token: token, token_type: "Bearer", expires_in: tokenLifetimeMs / secondMs, scope: oauthScope });
 };
@@ -137,7 +137,7 @@ const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
     return respondWithError(
       c,
       client,
-      "The client metadata must be a JSON object that fits in a client ID of 1,024 characters. See docs/guides/agents.md.",
+      "The client metadata must be a JSON object, and small enough for a client ID of 1,024 characters. See docs/guides/agents.md.",
     );
   return c.json(
     {
@@ -157,7 +157,7 @@ const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
 
 const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
   const token = (await parseForm(c))?.get("token")?.[0] ?? "";
-  if (token === "") return respondWithError(c, "invalid_request", "The body must be a form that contains token.");
+  if (token === "") return respondWithError(c, "invalid_request", "The body must be application/x-www-form-urlencoded and contain token.");
   await revokeTokenByPossession(c.var.services, token);
   return c.body(null, 200);
 };

@@ -77,7 +77,10 @@ export const passkeySchema = z
     id: z.string().meta({ description: "ID of the passkey. Starts with `psk_`." }),
     name: z.string(),
     created_at: timeSchema,
-    last_used: z.string().nullable().meta({ format: "date", description: "Date (UTC) of the last sign-in; `null` if never used." }),
+    last_used: z
+      .string()
+      .nullable()
+      .meta({ format: "date", description: "Date (UTC) on which you last signed in with the passkey; `null` if never." }),
     backed_up: z
       .boolean()
       .meta({ description: "Whether your passkey manager backs up the passkey, so that you keep it even if you lose the device." }),

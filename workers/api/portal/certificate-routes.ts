@@ -51,7 +51,7 @@ const getCertificateRoute = createRoute({
   path: "/v1/business/portal/certs/{cert_id}",
   operationId: "readPortalCertificate",
   summary: "Read a masked certificate",
-  description: "Returns one of your certificates as published, without personal data.",
+  description: "Returns one of your certificates as on its public page, without personal data.",
   middleware: portalGuard(),
   request: { params: certIdParamSchema },
   responses: {
@@ -71,7 +71,7 @@ const revealCertificateRoute = createRoute({
   operationId: "revealPortalCertificate",
   summary: "Reveal the personal data on a certificate",
   description:
-    "Returns personal data: the fields as typed and the evidence. Each read is recorded in your audit trail before the response is sent.",
+    "Returns the certificate with personal data: the fields as typed and the evidence. Each read is recorded in your audit trail.",
   middleware: portalReadGuard(noBody),
   request: { params: certIdParamSchema },
   responses: {

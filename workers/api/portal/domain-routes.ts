@@ -44,7 +44,10 @@ const domainSchema = z
     id: z.string(),
     domain: z.string(),
     status: z.enum(["pending", "verified", "lapsed"]),
-    token: z.string().nullable().meta({ description: "Token to publish. `null` for a domain that was verified without one." }),
+    token: z
+      .string()
+      .nullable()
+      .meta({ description: "Token to publish for the verification. `null` for a domain that was verified without a token." }),
     expires_at: timeSchema.nullable().meta({ description: "Deadline for verifying a pending domain." }),
     methods: z
       .object({
@@ -56,11 +59,11 @@ const domainSchema = z
       .meta({ description: "Ways to publish the token. One is enough." }),
     method: verificationMethodSchema.nullable().meta({ description: "Method that verified the domain." }),
     verified_at: timeSchema.nullable(),
-    covers_subdomains: z.boolean().meta({ description: "`true` if the domain was verified by DNS." }),
-    checked_at: timeSchema.nullable().meta({ description: "When the last check got a response." }),
+    covers_subdomains: z.boolean().meta({ description: "`true` if the verification also covers subdomains, because it used DNS." }),
+    checked_at: timeSchema.nullable().meta({ description: "When the domain was last checked and a response was received." }),
     lapses_at: timeSchema
       .nullable()
-      .meta({ description: "If the token is no longer found: the deadline by which it must be published again." }),
+      .meta({ description: "Deadline by which the token must be published again, if the last check did not find it." }),
     created_at: timeSchema,
   })
   .openapi("Domain");

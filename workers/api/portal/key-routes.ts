@@ -106,10 +106,10 @@ const clientSchema = z
     created_at: timeSchema,
     return_urls: z.array(z.string()).meta({
       description:
-        "URLs to which the consent sheet can return the person. A request whose return URL exactly matches one of these needs no other evidence that it is yours.",
+        "URLs to which the consent sheet can redirect the person. A share request with exactly one of these URLs needs no other evidence that it is yours.",
     }),
     require_origin: z.boolean().meta({
-      description: "`true` if every redemption of a share code must have an `Origin` header, even one sent by a server.",
+      description: "`true` if every request that redeems a share code must have an `Origin` header, even from a server.",
     }),
   })
   .openapi("Client");
@@ -125,7 +125,7 @@ const clientChangeSchema = z
     }),
     require_origin: optionalMember(z.boolean()).meta({
       description:
-        "If `true`, redemptions without an `Origin` header are refused with 403 `origin_mismatch`. Set it if only your pages redeem codes, not your server. Applies to codes that are issued after the change.",
+        "If `true`, codes cannot be redeemed without an `Origin` header (403 `origin_mismatch`). Use this if only your pages redeem codes, not your server. Applies to codes that are issued after the change.",
     }),
   })
   .refine(({ return_urls: urls, require_origin: requireOrigin }) => urls !== undefined || requireOrigin !== undefined, {
@@ -219,7 +219,7 @@ const updateClientRoute = createRoute({
   operationId: "updateClient",
   summary: "Update a public client",
   description:
-    "Owners only. Fields that you omit stay the same. `return_urls` replaces the URLs to which the consent sheet can return the person. A share request that uses one of these URLs counts as yours, regardless of how the person reached the consent sheet.",
+    "Owners only. Fields that you omit stay the same. `return_urls` replaces all URLs to which the consent sheet can redirect the person. A share request with one of these URLs needs no other evidence that it is yours.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: clientIdParamSchema, body: requestBody(clientChangeSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
   responses: { 200: successResponse("The client.", "UpdatedClientResponse", clientSchema, clientExample) },

@@ -17,7 +17,10 @@ import { updateMemberRole } from "../../operations/portal/update-member-role.ts"
 const exampleMemberId = "mem_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const roleSchema = z
   .enum(["owner", "member"])
-  .meta({ description: "Owners can change settings. Members can read, test and acknowledge.", example: "member" });
+  .meta({
+    description: "`owner` can change settings. `member` can read records, test webhooks and acknowledge withdrawals.",
+    example: "member",
+  });
 
 const memberIdParamSchema = z.object({
   member_id: idParamSchema(parseMemberId, "ID of the member or invitation. Starts with `mem_`.", exampleMemberId),
@@ -68,7 +71,7 @@ const listMembersRoute = createRoute({
   path: "/v1/business/portal/members",
   operationId: "listMembers",
   summary: "List members",
-  description: "Returns members, then open invitations.",
+  description: "Returns all members, and then all pending invitations.",
   middleware: portalGuard(),
   responses: {
     200: successResponse("Members and invitations.", "MembersResponse", () => z.object({ members: z.array(memberSchema) }), {

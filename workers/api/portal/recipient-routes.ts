@@ -55,7 +55,7 @@ const linkRecipientRoute = createRoute({
   operationId: "linkRecipient",
   summary: "Link a recipient",
   description:
-    "Owners only. Lets another business call `match` on your certificates that list it as a recipient under the name `entity`. A recipient cannot link itself, because anyone can choose a name. Linking the same pair again changes nothing. The link is recorded in your audit trail.",
+    "Owners only. Confirms that the recipient `entity` on your certificates is the business `business_id`. That business can then call `POST /v1/certs/{cert_id}/match` for these certificates. Only you can confirm this, because anyone can choose a recipient's name for their business. Linking the same pair again changes nothing. The link is recorded in your audit trail.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: { 201: successResponse("The recipient was linked.", "LinkedRecipientResponse", recipientSchema, example) },
@@ -85,16 +85,12 @@ const unlinkRecipientRoute = createRoute({
   path: "/v1/business/portal/recipients",
   operationId: "unlinkRecipient",
   summary: "Unlink a recipient",
-  description: "Owners only. The linked business can no longer call `match` as this recipient. Unlinking is recorded in your audit trail.",
+  description:
+    "Owners only. The linked business can no longer call `POST /v1/certs/{cert_id}/match` as this recipient. This is recorded in your audit trail.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: {
-    200: successResponse(
-      "The link was removed. The response contains the removed link.",
-      "UnlinkedRecipientResponse",
-      recipientSchema,
-      example,
-    ),
+    200: successResponse("The removed link.", "UnlinkedRecipientResponse", recipientSchema, example),
   },
   when: { not_found: "You have not linked this business under this name." },
 });

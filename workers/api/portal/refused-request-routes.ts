@@ -21,7 +21,7 @@ const refusedRequestSchema = z
     code: z.string(),
     message: z
       .string()
-      .meta({ description: "General message for the code. The message in the original response may have been more specific." }),
+      .meta({ description: "General message for the error code. The message in the original response can be more specific." }),
     origin_host: z.string().nullable().meta({ description: "Host in the `Origin` header." }),
     page_host: z.string().nullable().meta({ description: "Host of the `page_url` in the request." }),
     client_id: z.string().nullable(),
@@ -40,7 +40,7 @@ const getRefusedRequestRoute = createRoute({
   operationId: "readRefusedRequest",
   summary: "Look up a refused request",
   description:
-    "Returns why a request was refused. The result contains codes, hosts and IDs, but no other values that you sent. Refused requests are kept for 7 days: about 10,000 with a credential and 10,000 without. Rate-limited and successful requests are not kept.",
+    "Returns why a request was refused. The result contains codes, hosts and IDs, but no other values that you sent. Refused requests are kept for 7 days, at most about 1,400 per day with a credential and 1,400 without. Rate-limited and successful requests are not kept.",
   middleware: portalGuard(),
   request: {
     params: z.object({

@@ -61,7 +61,7 @@ export const getRemovalSchemas = once(() => {
         z.object({
           name: removalTargetNameSchema,
           status: removalStatusSchema,
-          completed_at: describedTime("When the broker completed the removal").nullable(),
+          completed_at: describedTime("When the broker confirmed the removal").nullable(),
         }),
       ),
       notes: z.string().nullable(),

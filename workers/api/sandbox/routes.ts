@@ -48,17 +48,19 @@ const clockFields = {
   environment: sandboxEnvironmentSchema,
   now: timeSchema.meta({ description: "Current time in your sandbox." }),
   offset_seconds: z.number().meta({ description: "Number of seconds that the sandbox clock is ahead of real time." }),
-  moved_at: timeSchema.nullable().meta({ description: "When you last advanced the clock; `null` if it shows the real time." }),
+  moved_at: timeSchema
+    .nullable()
+    .meta({ description: "When you last advanced the clock, in real time. `null` if the clock shows the real time." }),
 };
 const clockSchema = z.object(clockFields).openapi("SandboxClock");
 const advancedClockSchema = z
   .object({
     ...clockFields,
-    swept: z.int().meta({ description: "Number of shares that expired or got an expiry warning." }),
+    swept: z.int().meta({ description: "Number of shares that expired or got an expiry warning because of this request." }),
     more: z
       .literal(true)
       .optional()
-      .meta({ description: "Present if more shares are due. A background job that runs every minute processes them." }),
+      .meta({ description: "`true` if more shares are due, otherwise absent. A job that runs every minute processes them." }),
   })
   .openapi("MovedSandboxClock");
 
@@ -79,12 +81,14 @@ const triggerRequestSchema = z
     type: z.enum(triggerableEventTypes).meta({ description: "Event to trigger.", example: "share.revoked" }),
     share_id: z.string().max(64).nullish().meta({
       description:
-        "ID of an active test share or, for `business.ceased`, of a revoked one. Must be omitted for `share.created`. Default: a new share.",
+        "ID of an active test share or, for `business.ceased`, of a revoked test share. Default: a new share is created. Must be omitted for `share.created`.",
     }),
     fields: z
       .partialRecord(fieldKeySchema, z.string().max(300).nullable())
       .nullish()
-      .meta({ description: "For `consumer.updated.*`: new values for the group; `null` clears a field. Default: a generated value." }),
+      .meta({
+        description: "New values of the changed fields, for `consumer.updated.*`. `null` clears a field. Default: generated values.",
+      }),
   })
   .openapi("SandboxTrigger");
 
@@ -112,7 +116,8 @@ const resetSchema = z
     environment: sandboxEnvironmentSchema,
     ended: z.int().meta({ description: "Number of test shares that were revoked." }),
     more: z.literal(true).optional().meta({
-      description: "Present if some shares are still active. Repeat the request; the clock is reset when the last ones are revoked.",
+      description:
+        "`true` if some test shares are still active, otherwise absent. Repeat the request until it is absent. Only then is the clock reset.",
     }),
   })
   .openapi("SandboxReset");
@@ -157,7 +162,7 @@ const getClockRoute = createRoute({
   path: "/v1/sandbox/clock",
   operationId: "readSandboxClock",
   summary: "Read the sandbox clock",
-  description: "Returns your sandbox's time and its offset from the real time.",
+  description: "Returns the time in your sandbox and how far it is ahead of the real time.",
   middleware: apiKeyGuard(requireTestKey),
   responses: { 200: successResponse("The sandbox clock.", "SandboxClockResponse", clockSchema, clockExample) },
 });
@@ -168,7 +173,7 @@ const advanceClockRoute = createRoute({
   operationId: "moveSandboxClock",
   summary: "Advance the sandbox clock",
   description:
-    "Advances the clock, to at most 1,096 days ahead of the real time. Up to 1,000 expiry warnings and expirations of test shares that become due are processed before the response. Codes, rate limits, signatures and retries use the real time.",
+    "Advances the clock, to at most 1,096 days ahead of the real time. Up to 1,000 test shares that are then due to expire or to get an expiry warning are processed before the response. Codes, rate limits, signatures and retries use the real time.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(clockAdvanceSchema, { advance_seconds: 518_400 }) },
   responses: {
@@ -204,7 +209,7 @@ const resetSandboxRoute = createRoute({
   operationId: "resetSandbox",
   summary: "Reset the sandbox",
   description:
-    "Revokes up to 2,000 active test shares per request and sends an event for each. Resets the clock once none are left. Events, ended shares and endpoints are kept.",
+    "Revokes up to 2,000 active test shares per request and sends an event for each. When no active test shares are left, resets the clock. Events, inactive shares and endpoints are kept.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, noBody, idempotencyGuard),
   responses: {
     200: successResponse("The result of the reset.", "SandboxResetResponse", resetSchema, { environment: "sandbox", ended: 3 }),

@@ -48,7 +48,7 @@ const getTrustDocumentRoute = createRoute({
   operationId: "trust",
   summary: "Get the trust document",
   description:
-    "Returns the public keys of the ledger, the audit log and the issuer. Keep your own copy, because a verifier that downloads the keys each time has to trust this server. The response is not wrapped in an envelope. Cached for 5 minutes.",
+    "Returns the public keys of the ledger, the audit log and the issuer. Keep your own copy: if a verifier downloads the keys each time, it has to trust this server. The response is not wrapped in an envelope. Cached for 5 minutes.",
   middleware: limitPublicReads,
   responses: {
     200: {

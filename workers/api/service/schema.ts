@@ -37,7 +37,9 @@ export const jwkSchema = z
     kty: z.literal("OKP"),
     crv: z.literal("Ed25519"),
     x: z.string().meta({ description: "Public key, base64url.", example: exampleSigningKey.x }),
-    kid: z.string().meta({ description: "RFC 7638 thumbprint. Signatures use it to identify the key.", example: exampleSigningKey.kid }),
+    kid: z
+      .string()
+      .meta({ description: "ID of the key: its RFC 7638 thumbprint. A signature's `kid` refers to it.", example: exampleSigningKey.kid }),
     alg: z.literal("EdDSA"),
     use: z.literal("sig"),
   })
@@ -60,7 +62,9 @@ export const trustDocumentSchema = z
       }),
     ),
     witnesses: z.array(z.string()).meta({ description: "Public keys of the witnesses that may cosign checkpoints." }),
-    policy: z.object({ witness_min: z.int() }).meta({ description: "Number of witnesses that a verifier requires by default." }),
+    policy: z
+      .object({ witness_min: z.int() })
+      .meta({ description: "`witness_min`: number of witness cosignatures that a verifier requires by default." }),
     tsa: z
       .array(
         z.object({
@@ -80,9 +84,10 @@ export const trustDocumentSchema = z
         ),
       })
       .meta({
-        description:
-          "Keys published at /.well-known/jwks.json, with their validity periods. A signature made outside its key's period is not valid.",
+        description: "Keys that sign certificates, with their validity periods. A signature made outside its key's period is not valid.",
       }),
-    anchor_keys: z.array(z.string()).meta({ description: "Issuer keys for ledgers that require signed entries: SPKI, base64." }),
+    anchor_keys: z
+      .array(z.string())
+      .meta({ description: "Issuer keys that sign ledger entries, for ledgers that require it: SPKI, base64." }),
   })
   .openapi("Trust");

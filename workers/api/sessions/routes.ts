@@ -24,11 +24,11 @@ const sessionListItemSchema = z
   .object({
     id: z.string().meta({ description: "ID of the session. Starts with `ssn_`. It is not a credential." }),
     device: z.object({ os: z.string().nullable(), browser: z.string().nullable() }).nullable().meta({
-      description: "Operating system and browser, as reported by the browser. `null` if they are unknown.",
+      description: "Operating system and browser, as reported by the browser. `null` if unknown.",
     }),
-    created_at: timeSchema.meta({ description: "When the session started." }),
+    created_at: timeSchema.meta({ description: "When you signed in." }),
     expires_at: timeSchema.meta({ description: "When the session expires. Activity does not extend it." }),
-    last_seen: z.string().nullable().meta({ format: "date", description: "Date (UTC) of the last use." }),
+    last_seen: z.string().nullable().meta({ format: "date", description: "Date (UTC) on which the session was last used." }),
     current: z.boolean().meta({ description: "`true` for the session that sent this request." }),
   })
   .openapi("KnownSession");

@@ -70,13 +70,13 @@ const authorizeShareRoute = createRoute({
   operationId: "authorizeShare",
   summary: "Check a share request",
   description:
-    "Validates a share request and returns the information that the consent sheet shows. Nothing is stored. Browsers that navigate here are redirected to the consent sheet.",
+    "Validates a share request and returns what the consent sheet shows. Nothing is stored. If a browser navigates to this URL, it is redirected to the consent sheet.",
   middleware: publicGuard(redirectToConsentSheet, limitByAddress("AUTHORIZE_PER_IP")),
   request: { query: authorizeQuerySchema },
   responses: {
     303: { description: "Redirects a browser to the consent sheet." },
     200: successResponse(
-      "The validated request.",
+      "The share request is valid.",
       "AuthorizeResponse",
       () => wire.getShareSchemas().authorizedRequestSchema,
       wire.authorizedRequestExample,
@@ -92,7 +92,7 @@ const signShareRequestRoute = createRoute({
   operationId: "signShareRequest",
   summary: "Sign a share request",
   description:
-    "Returns the URL of the consent sheet for a request from your server, with a signature that is valid for one hour. The sheet accepts a decision only if there is evidence that the request is yours. Use this route for links that people open outside your website, for example from an email. Nothing is stored.",
+    "Returns a signed URL of the consent sheet, valid for one hour. Use it for links that people open outside your website, for example from an email. The consent sheet accepts a decision only if there is evidence that the request is yours, and the signature is such evidence. Nothing is stored.",
   middleware: apiKeyGuard(jsonBody),
   request: { body: requestBody(shareRequestSchema, wire.shareRequestExample) },
   responses: {
@@ -117,8 +117,8 @@ const grantRefusals = {
   when: {
     client_not_found: "The client does not exist.",
     origin_mismatch: "The origin is not on a verified domain of the business.",
-    code_used: "The person already decided on this request, and its code was redeemed.",
-    share_inactive: "The person already decided on this request, and the share has ended.",
+    code_used: "The person already gave consent to this request, and the code was redeemed.",
+    share_inactive: "The person already gave consent to this request, and the share is no longer active.",
   },
 } as const;
 
@@ -142,7 +142,7 @@ const grantShareRoute = createRoute({
   ...grantRefusals,
   when: {
     ...grantRefusals.when,
-    share_limit: "The person has 100 active shares with this business, or 1,000 with all businesses that are stored in the same database.",
+    share_limit: "The person has 100 active shares with this business, or 1,000 with all businesses in the same database.",
     forbidden:
       "The session does not belong to a consumer, or the client is a test client. For test clients, use `POST /v1/share/sandbox-consent`.",
   },
@@ -179,7 +179,7 @@ const redeemShareRoute = createRoute({
   operationId: "redeemShare",
   summary: "Redeem a code",
   description:
-    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers send no Origin. Refused attempts do not use up the code. Only a caller with the correct client, origin and verifier learns whether the code was used or has expired. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. The response is rebuilt each time, not stored.",
+    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. A server can omit `Origin`, unless the client has `require_origin`. Refused attempts do not use up the code. Only a caller with the correct client, origin and verifier learns whether the code was used or has expired. With an `Idempotency-Key`, you can repeat the same request until the code expires. Responses are not stored: each one contains the values at that time.",
   middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
   request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {
@@ -192,7 +192,8 @@ const redeemShareRoute = createRoute({
   when: {
     origin_mismatch:
       "The Origin does not match the share request. If no Origin was sent: the domain is no longer verified, or the client requires an Origin.",
-    rate_limited: "More than 60 requests per minute from one IP address, or more than 20 failed attempts a minute from it for one code.",
+    rate_limited:
+      "More than 60 requests per minute from one IP address, or more than 20 failed attempts per minute from one IP address for one code.",
   },
 });
 
@@ -201,7 +202,8 @@ const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
     when: {
-      rate_limited: "More than 120 requests per minute by one person, or, with email links, 60 requests per minute from one IP address.",
+      rate_limited:
+        "More than 120 requests per minute by a signed-in person, or more than 60 per minute with email links from one IP address.",
     },
     responseHeaders: rateHeaders,
     security: [{}, { session: [] }],
@@ -222,7 +224,7 @@ const revokeShareRoute = createRoute({
   operationId: "revokeShare",
   summary: "Revoke a share",
   description:
-    "Revokes a share for the person, who is signed in or uses the `revoke_token` from the link in an email. The business is notified immediately and must stop contacting the person by the end of the tenth business day (UTC). Repeating the request has no further effect. Works regardless of the business's billing status.",
+    "Revokes a share. Called by the person, either signed in or with the `revoke_token` from the link in an email. The business is notified immediately and must stop contacting the person by the end of the tenth business day (UTC). Repeating the request has no further effect. Works regardless of the business's billing status.",
   middleware: combineGuards<RevokerEnv>(sameOriginGuard, allowSessionOrLink, optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.lenientShareIdParamSchema,
@@ -230,7 +232,7 @@ const revokeShareRoute = createRoute({
   },
   responses: {
     200: successResponse(
-      "The revoked share and the deadline to stop contact.",
+      "The revoked share, and the deadline by which contact must stop.",
       "RevokeResponse",
       wire.revokedShareSchema,
       wire.revokedShareExample,
@@ -250,7 +252,7 @@ const acknowledgeShareRoute = createRoute({
   operationId: "acknowledgeShare",
   summary: "Acknowledge a revocation",
   description:
-    "Confirms that you stopped contacting the person after they revoked the share. Repeating the request returns the first acknowledgment. The person gets an email with your note.",
+    "Confirms that you stopped contacting the person who revoked the share. The person gets an email with your note. Repeating the request returns the first acknowledgment.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.shareIdParamSchema,
@@ -275,7 +277,7 @@ const listSharesRoute = createRoute({
   method: "get",
   path: "/v1/shares",
   operationId: "listShares",
-  summary: "List shares",
+  summary: "List shares with your business",
   description:
     "Returns the shares that people gave you, newest first, at most 200 per page. If `has_more` is `true`, pass the ID of the last share as `starting_after`. A test key lists sandbox shares.",
   middleware: apiKeyGuard(),

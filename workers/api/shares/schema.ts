@@ -264,11 +264,11 @@ const decisionFields = {
   consent: z.literal(true).meta({ description: "Must be `true`, to confirm that the person gave consent." }),
   missing_ok: z.array(scopeNameSchema).max(20).nullish().meta({
     description:
-      "Fields in scope that may be without a value. If any other field in scope has no value, the request is refused. `address_line2` may always be empty if `address_line1` is in scope and has a value.",
+      "Fields in scope that may be empty. If any other field in scope is empty, the request is refused. `address_line2` may always be empty if `address_line1` is in scope and has a value.",
   }),
   authorize_token: z.string().max(300).nullish().meta({
     description:
-      "Token from `GET /v1/authorize`. If you send it, the request can be decided only once, and repeating the call returns the same share.",
+      "Token from `GET /v1/authorize`. With the token, the request can be decided only once, and repeating the call returns the same share.",
   }),
 };
 
@@ -316,8 +316,8 @@ const ceaseNoticeSchema = z
   .object({
     status: z.enum(["open", "acknowledged"]),
     opened_at: describedTime("When the person revoked the share"),
-    cease_by: describedTime("Deadline to stop contact: the end of the tenth business day (UTC)"),
-    acknowledged_at: describedTime("When the business acknowledged the revocation").nullable(),
+    cease_by: describedTime("Deadline by which contact must stop: the end of the tenth business day (UTC)"),
+    acknowledged_at: describedTime("When the business confirmed that it stopped contacting the person").nullable(),
     overdue: z.boolean(),
   })
   .openapi("CeaseNotice");
@@ -326,14 +326,14 @@ export const shareSchema = z
   .object({
     id: z.string(),
     status: z.enum(shareStatuses),
-    fingerprint: z.string().meta({ description: "Hex SHA-256 of the share's terms." }),
+    fingerprint: z.string().meta({ description: "Hex SHA-256 of the share's terms, as canonical JSON." }),
     business: z.object({ id: z.string(), name: z.string().meta({ description: "Business name as shown to the person." }) }),
     client_id: z.string(),
     environment: environmentSchema,
     origin: z.string(),
     request_evidence: z.enum(requestEvidenceKinds).meta({
       description:
-        "Evidence that the request came from the business: `request_signature` (its server signed the request with `POST /v1/share/requests`), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` replied to the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
+        "Evidence that the request came from the business. `request_signature`: its server called `POST /v1/share/requests`. `return_url`: a return URL registered for the client. `referer`: the browser came from `origin`. `message`: the page at `origin` replied to the consent sheet. `api`: the person's own session called the API. A renewed share has the same value as before.",
     }),
     purpose: z.string(),
     scope: z.array(fieldKeySchema),
@@ -344,13 +344,14 @@ export const shareSchema = z
     duration_days: z.number().int(),
     revoked_at: describedTime("When the person revoked the share").nullable(),
     expired_at: describedTime("When the share expired").nullable(),
-    supersedes: z.string().nullable().meta({ description: "ID of the share that this one renewed." }),
-    superseded_by: z.string().nullable().meta({ description: "ID of the share that renewed this one." }),
+    supersedes: z.string().nullable().meta({ description: "ID of the earlier share that this share renewed." }),
+    superseded_by: z.string().nullable().meta({ description: "ID of the later share that renewed this share." }),
     cease: nullableSchema(ceaseNoticeSchema).meta({
-      description: "The business's duty to stop contacting the person; `null` unless the person revoked the share.",
+      description:
+        "Deadline by which the business must stop contacting the person, and its acknowledgment. `null` unless the person revoked the share.",
     }),
     last_delivered_at: describedTime(
-      "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Included only in responses to the person",
+      "When the business last received data: it redeemed the code, read the values or got an update. `null` if never. Included only in responses to the person",
     )
       .nullable()
       .optional(),
@@ -400,7 +401,7 @@ export const redeemRequestSchema = z
 
 const sharedFieldsSchema = z
   .record(z.string(), z.string().nullable())
-  .meta({ description: "Values of all fields in scope; `null` for a field without a value." });
+  .meta({ description: "Values of all fields in scope; `null` for an empty field." });
 
 export const redeemedShareSchema = z
   .object({
@@ -428,31 +429,27 @@ export const revokeShareRequestSchema = z
       .string()
       .max(200)
       .nullish()
-      .meta({ description: "Token from the link in an email to the person. Use it instead of a session." }),
+      .meta({ description: "Token from the link that we emailed to the person. Send it instead of a session cookie." }),
   })
   .openapi("RevokeRequest");
 
 export const revokedShareSchema = z
   .object({
     share: shareSchema,
-    cease_by: describedTime("Deadline to stop contact: the end of the tenth business day (UTC)"),
-    already_revoked: z.literal(true).optional().meta({ description: "Present if the share was already revoked." }),
+    cease_by: describedTime("Deadline by which contact must stop: the end of the tenth business day (UTC)"),
+    already_revoked: z.literal(true).optional().meta({ description: "`true` if the share was already revoked, otherwise absent." }),
   })
   .openapi("RevokedShare");
 
 export const shareAcknowledgmentRequestSchema = z
   .object({
-    note: z.string().max(500).nullish().meta({ description: "Note to the person, for the email about the acknowledgment." }),
-    acknowledged_by: z
-      .string()
-      .max(120)
-      .nullish()
-      .meta({ description: "Name of the person or team that confirms that contact has stopped." }),
+    note: z.string().max(500).nullish().meta({ description: "Note to the person, included in the email about your acknowledgment." }),
+    acknowledged_by: z.string().max(120).nullish().meta({ description: "Person or team at your business that stopped the contact." }),
     actions: z
       .array(z.string().max(200))
       .max(10)
       .nullish()
-      .meta({ description: "Actions you took.", example: ["removed from the call list"] }),
+      .meta({ description: "What you did to stop contact.", example: ["removed from the call list"] }),
   })
   .openapi("ShareCeaseRequest");
 
@@ -479,7 +476,7 @@ export const renewShareRequestSchema = z
       .min(1)
       .max(20)
       .nullish()
-      .meta({ description: "Fields and groups of the new share. Default: the same as before." }),
+      .meta({ description: "Fields and groups of the new share. Default: those of the current share." }),
   })
   .openapi("RenewRequest");
 
@@ -506,29 +503,33 @@ export const getShareSchemas = once(() => {
         client_id: z.string(),
         business_id: z.string(),
         business_name: z.string(),
-        logo_url: z.string().nullable().meta({ description: "Logo URL from the business profile. The consent sheet does not load it." }),
+        logo_url: z.string().nullable().meta({ description: "URL of the business's logo. The consent sheet does not show it." }),
         environment: environmentSchema,
       }),
       origin: z.string(),
       scope: z.array(fieldKeySchema),
       scope_groups: z.array(fieldGroupSchema),
-      needed: z.array(fieldKeySchema).meta({ description: "Fields in scope that the person must share." }),
-      labels: z.record(z.string(), z.string()).meta({ description: "Label of each field." }),
+      needed: z.array(fieldKeySchema).meta({ description: "Required fields: the person cannot leave them out." }),
+      labels: z.record(z.string(), z.string()).meta({ description: "Display name of each field in scope." }),
       purpose: z.string(),
       duration_days: z.number().int(),
       disclosure_text: z.string().nullable(),
       disclosure_hash: z.string().meta({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
       state: z.string().nullable(),
-      authorize_token: z.string().meta({ description: "Binds the decision to this request. Send it with the decision." }),
-      expires_in: z.number().int().meta({ description: "Seconds until the token expires." }),
+      authorize_token: z
+        .string()
+        .meta({
+          description: "Token for this request. Send it in `POST /v1/share/consent`, so that the request can be decided only once.",
+        }),
+      expires_in: z.number().int().meta({ description: "Seconds until `authorize_token` expires." }),
     })
     .openapi("AuthorizedRequest");
 
   const signedRequestSchema = z
     .object({
       authorize_url: z.string().meta({ description: "URL of the consent sheet for this request. Redirect the person to it." }),
-      request_signature: z.string().meta({ description: "Signature of the request. It is part of `authorize_url`." }),
-      expires_at: describedTime("When the signature expires. The person must open the consent sheet before this time"),
+      request_signature: z.string().meta({ description: "Signature of the request. `authorize_url` already contains it." }),
+      expires_at: describedTime("When the signature expires. The person must open `authorize_url` before this time"),
     })
     .openapi("SignedRequest");
 
@@ -545,8 +546,8 @@ export const getShareSchemas = once(() => {
   const acknowledgedShareSchema = z
     .object({
       share: shareSchema,
-      acknowledged_at: describedTime("When you acknowledged the revocation"),
-      cease_by: describedTime("Deadline to stop contact"),
+      acknowledged_at: describedTime("When you confirmed that you stopped contacting the person"),
+      cease_by: describedTime("Deadline by which contact must stop"),
       on_time: z.boolean(),
       already_acknowledged: z.literal(true).optional(),
     })
@@ -560,15 +561,15 @@ export const getShareSchemas = once(() => {
     .extend({
       disclosure_text: z.string().nullable(),
       anchor: nullableSchema(anchorSchema),
-      reason: z.string().nullable().meta({ description: "Reason that the person gave." }),
+      reason: z.string().nullable().meta({ description: "The person's reason for revoking the share." }),
       history: z.array(
         z.object({
-          at: describedTime("When the action happened"),
+          at: describedTime("When it happened"),
           type: z.string(),
           audit_seq: z
             .int()
             .nullable()
-            .meta({ description: "Position in your audit chain; `null` until the audit log contains the entry." }),
+            .meta({ description: "`seq` of the entry in your audit chain; `null` until the audit log contains the entry." }),
         }),
       ),
     })

@@ -6,7 +6,7 @@ import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts
 
 const realmEnum = z.enum(realms);
 export const realmSchema = realmEnum.meta({
-  description: "`business` for a member of a business, `consumer` for a consumer.",
+  description: "Where to sign in: `business` for the account of a business, `consumer` for a person's own account.",
   example: "business",
 });
 const emailSchema = z.string().meta({ description: "Email address.", example: "owner@acme-solar.example" });
@@ -41,7 +41,7 @@ export const consumerUserExample = {
 export const userSchema = z
   .object({
     id: z.string().meta({ description: "ID of the user. Starts with `mem_` for a member or invited person, or `con_` for a consumer." }),
-    email: z.string().meta({ description: "Email address as first entered." }),
+    email: z.string().meta({ description: "Email address, with the capitalization in which it was first entered." }),
     realm: realmEnum,
     role: z.enum(["owner", "member"]).nullable().meta({
       description: "Role in the business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
@@ -54,7 +54,7 @@ export const userSchema = z
   .openapi("SignedInUser");
 
 export const sessionSchema = userSchema
-  .extend({ user: userSchema.meta({ description: "The top-level fields again, grouped as in the sign-in response." }) })
+  .extend({ user: userSchema.meta({ description: "The same fields again, as in the sign-in response." }) })
   .openapi("Session");
 
 export const signedInSchema = z.object({

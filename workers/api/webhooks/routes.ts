@@ -43,7 +43,7 @@ const createWebhookRoute = createRoute({
   operationId: "createWebhook",
   summary: "Add an endpoint",
   description:
-    "Owners only. The endpoint receives events from now on; earlier events are in the event feed. A business can have up to 20 live endpoints and 20 sandbox endpoints, each with a different URL. Unknown keys in the body are refused, so that a misspelled `events` does not select all event types.",
+    "Owners only. The endpoint receives events from now on; earlier events are in the event feed. A business can have up to 20 live endpoints and 20 sandbox endpoints, each with a different URL. Unknown keys in the body are refused, because a misspelled `events` would select all default event types.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(wire.createWebhookSchema, wire.webhookRequestExample) },
   responses: {
@@ -63,7 +63,7 @@ const listWebhooksRoute = createRoute({
   path: "/v1/webhooks",
   operationId: "listWebhooks",
   summary: "List your endpoints",
-  description: "Returns live endpoints, then sandbox endpoints, oldest first, each with its delivery health.",
+  description: "Returns all live endpoints and then all sandbox endpoints, oldest first. Each has statistics about recent deliveries.",
   middleware: portalGuard(),
   responses: {
     200: successResponse("Your endpoints.", "WebhooksResponse", z.object({ webhooks: z.array(wire.webhookSchema) }), {
@@ -91,8 +91,8 @@ const revealSecretRoute = createRoute({
   method: "get",
   path: "/v1/webhooks/{webhook_id}/secret",
   operationId: "revealWebhookSecret",
-  summary: "Reveal the signing secret",
-  description: "Owners only. Returns the current secret. Each read is recorded in your audit trail.",
+  summary: "Read the signing secret",
+  description: "Owners only. Returns the current signing secret. Each read is recorded in your audit trail.",
   middleware: portalGuard(requireOwner),
   request: { params: wire.webhookIdParamSchema },
   responses: { 200: successResponse("The current secret.", "WebhookSecretResponse", wire.webhookSecretSchema, wire.webhookSecretExample) },
@@ -131,7 +131,7 @@ const listDeliveriesRoute = createRoute({
   path: "/v1/webhooks/{webhook_id}/deliveries",
   operationId: "listDeliveries",
   summary: "List recent deliveries",
-  description: "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90 days.",
+  description: "Returns deliveries, newest first. We keep successful deliveries for 30 days and abandoned ones for 90 days.",
   middleware: portalGuard(),
   request: { params: wire.webhookIdParamSchema, query: wire.deliveryListQuerySchema },
   responses: {
@@ -151,7 +151,7 @@ const getDeliveryRoute = createRoute({
   operationId: "getDeliveryAttempts",
   summary: "List the attempts of a delivery",
   description:
-    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 KiB of the response body. Attempts are kept for 7 days. For events with shared details (`consumer.updated.*`), `withheld` is `true`, and the response omits the details and everything that could contain them. To reveal the details, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
+    "Returns a delivery with the request and response of each attempt in the last 7 days: headers as sent and received, and the first 4 KiB of the response body. For `consumer.updated.*` events, `withheld` is `true`, and everything that could contain the person's details is left out. To read it, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -164,9 +164,9 @@ const revealDeliveryRoute = createRoute({
   method: "post",
   path: "/v1/webhooks/deliveries/{delivery_id}/reveal",
   operationId: "revealDelivery",
-  summary: "Reveal the details in a delivery",
+  summary: "Read a delivery with the person's details",
   description:
-    "Returns a delivery and its attempts with the shared details. Each call for an event that contains shared details is recorded in your audit trail.",
+    "Returns a delivery and its attempts, including the person's shared details. If there are such details, the call is recorded in your audit trail.",
   middleware: portalReadGuard(noBody),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -190,11 +190,11 @@ const replayDeliveryRoute = createRoute({
   operationId: "replayDelivery",
   summary: "Replay a delivery",
   description:
-    "Sends the event to the same endpoint again, with a new signature. If the replay succeeds, the delivery is complete. If it fails, the delivery does not change.",
+    "Sends the event to the same endpoint again, with a new signature. If your endpoint returns a 2xx status, the delivery's status becomes `success`. Otherwise, the status stays the same.",
   middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
-    200: successResponse("Result of the replay, and the updated delivery.", "ReplayResponse", wire.deliveryReplaySchema, {
+    200: successResponse("Result of the request to your endpoint, and the delivery.", "ReplayResponse", wire.deliveryReplaySchema, {
       ...wire.webhookCallExample,
       delivery: wire.deliveryExample,
     }),
@@ -202,7 +202,7 @@ const replayDeliveryRoute = createRoute({
   when: {
     ...invalidBodyOrKeyRefusal,
     ...deliveryNotFoundRefusal,
-    share_inactive: "The event reports changed values of a share that is no longer active, so its data can no longer be sent.",
+    share_inactive: "The event contains values of a share that is no longer active, so it can no longer be sent.",
   },
 });
 
@@ -212,12 +212,12 @@ const recoverWebhookRoute = createRoute({
   operationId: "recoverWebhook",
   summary: "Recover failed deliveries",
   description:
-    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as a scheduled attempt: a delivery that fails again keeps its status. Repeating the request does not send a queued delivery twice. A recovery counts once toward the limit for tests and replays.",
+    "Sends all deliveries again that failed since a given time, including abandoned ones, in event order and at most 10 per second. A delivery that fails again keeps its status and its number of scheduled attempts. Repeating the request does not send a queued delivery twice. A recovery counts as one request toward the limit on tests and replays.",
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {
     200: successResponse(
-      "The number of deliveries queued again.",
+      "The failed deliveries will be sent again.",
       "WebhookRecoveryResponse",
       wire.webhookRecoverySchema,
       wire.webhookRecoveryExample,

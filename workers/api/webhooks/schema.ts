@@ -137,7 +137,7 @@ export const updateWebhookSchema = z
       .meta(describeEvents("Send `null` to receive all default event types, including future ones. Omit to keep the current selection.")),
     description: descriptionSchema.nullish(),
     status: optionalMember(z.enum(["enabled", "disabled"])).meta({
-      description: "While the endpoint is `disabled`, its events are held. They are sent when you enable the endpoint again.",
+      description: "`disabled`: events are kept and sent when you enable the endpoint again.",
       example: "enabled",
     }),
   })
@@ -171,7 +171,7 @@ const commonFields = {
 export const createdWebhookSchema = z
   .object({
     ...commonFields,
-    secret: z.string().meta({ description: "Secret that signs deliveries. An owner can reveal it again later." }),
+    secret: z.string().meta({ description: "Secret for verifying the signatures of deliveries. Owners can read it again later." }),
     created_at: timeSchema,
   })
   .openapi("CreatedWebhook");
@@ -180,15 +180,17 @@ export const webhookSchema = z
     ...commonFields,
     secret_hint: z.string().meta({ description: "Prefix and last four characters of the current secret." }),
     created_at: timeSchema,
-    last_delivery_at: timeSchema.nullable().meta({ description: "Time when the last attempt ended, successfully or not." }),
+    last_delivery_at: timeSchema.nullable().meta({ description: "When the last delivery attempt ended, whether or not it succeeded." }),
     last_response_status: z
       .int()
       .nullable()
       .meta({ description: "HTTP status of the last attempt; `null` if there was no response or no attempt yet." }),
     consecutive_failures: z.int().nullable().meta({ description: "Failed attempts since the last success; `null` if unavailable." }),
-    failing_since: timeSchema.nullable().meta({ description: "When the first of the consecutive failures occurred." }),
-    backlog: z.int().nullable().meta({ description: "Number of pending and retrying deliveries." }),
-    oldest_pending_at: timeSchema.nullable().meta({ description: "When the oldest event in the backlog occurred." }),
+    failing_since: timeSchema
+      .nullable()
+      .meta({ description: "When the first of the `consecutive_failures` occurred; `null` if there are none." }),
+    backlog: z.int().nullable().meta({ description: "Number of deliveries that are still to be sent or retried; `null` if unavailable." }),
+    oldest_pending_at: timeSchema.nullable().meta({ description: "When the oldest event in `backlog` occurred; `null` if there is none." }),
   })
   .openapi("Webhook");
 export const webhookSecretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
@@ -196,13 +198,13 @@ export const rotatedSecretSchema = z
   .object({
     id: z.string(),
     secret: z.string().meta({ description: "The new secret." }),
-    previous_secret_until: timeSchema.meta({ description: "Until this time, deliveries are also signed with the previous secret." }),
+    previous_secret_until: timeSchema.meta({ description: "Time until which deliveries are also signed with the previous secret." }),
   })
   .openapi("RotatedSecret");
 const errorSchema = z
   .enum(["timeout", "dns", "tls", "connection", "http"])
   .nullable()
-  .meta({ description: "Reason for the last failure. `http`: the status was not 2xx." });
+  .meta({ description: "Why the last attempt failed, otherwise `null`. `http`: the response status was not 2xx." });
 const deliverySchema = z
   .object({
     id: z.string(),
@@ -226,40 +228,39 @@ const attemptSchema = z
   .object({
     number: z.int().meta({ description: "Number sent in `Svc-Attempt`." }),
     resend: z.boolean().meta({
-      description:
-        "`true` if the delivery was resent, by a replay or by recovering the endpoint. Such an attempt does not count as a scheduled one.",
+      description: "`true` for a replay or a recovery. These attempts are not counted in the delivery's `attempt`.",
     }),
-    at: timeSchema.meta({ description: "Time when the attempt ended." }),
+    at: timeSchema.meta({ description: "When the attempt ended." }),
     response_status: z.int().nullable().meta({ description: "HTTP status; `null` if there was no response." }),
     error: errorSchema,
     duration_ms: z.int(),
     request_headers: headersSchema
       .nullable()
-      .meta({ description: "Headers as sent. `null` if nothing was sent, or if `withheld` is true." }),
+      .meta({ description: "Headers as sent. `null` if nothing was sent, or if `withheld` is `true`." }),
     response_headers: headersSchema
       .nullable()
-      .meta({ description: "Headers, with names in lowercase. `null` if there was no response, or if `withheld` is true." }),
+      .meta({ description: "Headers, with names in lowercase. `null` if there was no response, or if `withheld` is `true`." }),
     response_body: z
       .string()
       .nullable()
-      .meta({ description: "First 4 KiB of the response body, as text. `null` if there was no response, or if `withheld` is true." }),
+      .meta({ description: "First 4 KiB of the response body, as text. `null` if there was no response, or if `withheld` is `true`." }),
     response_cut: z.boolean().meta({ description: "`true` if the response body was longer than 4 KiB." }),
   })
   .openapi("DeliveryAttempt");
 export const deliveryDetailSchema = z
   .object({
     delivery: deliverySchema,
-    request_body: z.string().meta({ description: "The body of the request, the same in each attempt." }),
+    request_body: z.string().meta({ description: "Body of the request. It is the same in each attempt." }),
     withheld: z.boolean().meta({
       description:
-        "`true` if this response leaves out shared details of the event. `data` in `request_body` is then `null`, as are all headers and response bodies.",
+        "`true` if this response leaves out the person's shared details. In this case, `data` in `request_body`, all headers and all response bodies are `null`.",
     }),
     attempts: z.array(attemptSchema).meta({ description: "Attempts in the last 7 days, newest first, at most 20." }),
   })
   .openapi("DeliveryDetail");
 export const deliveryListSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
 export const webhookCallSchema = z.object({
-  delivered: z.boolean().meta({ description: "`true` for a 2xx status." }),
+  delivered: z.boolean().meta({ description: "`true` if your endpoint returned a 2xx status." }),
   response_status: z.int().meta({ description: "HTTP status; 0 if there was no response." }),
   duration_ms: z.int(),
 });
@@ -267,16 +268,16 @@ export const recoverWebhookSchema = z
   .object({
     since: instantSchema.meta({
       format: "date-time",
-      description: "Resends deliveries whose last attempt failed at or after this time, ISO 8601. Must not be in the future.",
+      description: "Time in ISO 8601, not in the future. Deliveries whose last attempt failed at or after this time are sent again.",
       example: "2026-03-05T09:12:00.000Z",
     }),
   })
   .openapi("WebhookRecovery");
 export const webhookRecoverySchema = z.object({
-  queued: z.int().meta({ description: "Number of deliveries queued again. The oldest events are sent first, at most 10 per second." }),
+  queued: z.int().meta({ description: "Number of deliveries that will be sent again, at most 10 per second, oldest event first." }),
   has_more: z.boolean().meta({
     description:
-      "`true` if more than 10,000 deliveries failed. Only the 10,000 with the oldest events were queued. Repeat the request after they have been sent.",
+      "`true` if more than 10,000 deliveries failed. This request queued only the 10,000 with the oldest events. Repeat it after they have been sent.",
   }),
 });
 export const deliveryReplaySchema = webhookCallSchema.extend({ delivery: deliverySchema });

@@ -36,7 +36,7 @@ const requestWithdrawalCodeRoute = createRoute({
   operationId: "requestWithdrawalCode",
   summary: "Request a withdrawal code",
   description:
-    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes and a link that is valid for 1 day. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address, business and environment, up to 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
+    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes and a link that is valid for 1 day. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address, business and environment, up to 5 codes per hour and 10 per day are sent. The response sets a cookie, so that attempts with a code are counted separately for this browser.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
@@ -56,7 +56,7 @@ const withdrawnResponse = successResponse(
   () => wire.getWithdrawalSchemas().withdrawnSchema,
   () => wire.getWithdrawalExamples().withdrawn,
 );
-const crossSiteRefusal = { forbidden: "The request came from a web page that is neither ours nor the business's." } as const;
+const crossSiteRefusal = { forbidden: "The request came from a web page that does not belong to us or to the business." } as const;
 
 const confirmWithdrawalRoute = createRoute({
   method: "post",
@@ -71,7 +71,7 @@ const confirmWithdrawalRoute = createRoute({
   refuses: ["opt_out_failed", "cert_not_found"],
   when: {
     ...crossSiteRefusal,
-    invalid_request: "A field is invalid. The message names the field and the rule. The request does not count as an attempt.",
+    invalid_request: "The message names the invalid field and the rule. The request does not count as an attempt with the code.",
     already_revoked:
       "The email address and code are correct, but consent was already withdrawn for the certificate or for all of `entities`.",
   },
@@ -83,7 +83,7 @@ const withdrawByLinkRoute = createRoute({
   operationId: "withdrawByLink",
   summary: "Withdraw with a link",
   description:
-    "Withdraws consent with the token in `manage_url`, without an email code. The token is valid for 5 years after issuance. This token withdraws only its certificate: `scope: business` is refused, because anyone who submits a form gets the link, even if they entered another person's email address. The link in a withdrawal email works here too, for 1 day and with either `scope`. Otherwise this is the same as withdrawing with an email code.",
+    "Withdraws consent with the token in `manage_url`, without an email code. This token is valid for 5 years. It withdraws only its own certificate. `scope: business` is refused, because everyone who submits a form gets a link, even with another person's email address. The token in the link of a withdrawal email works too, for 1 day and with either `scope`. The effects are the same as with an email code.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,
@@ -132,7 +132,7 @@ const recordWithdrawalRoute = createRoute({
   operationId: "recordWithdrawal",
   summary: "Record a withdrawal",
   description:
-    "Records a withdrawal that you received by text message, phone or letter, in person, or in any other reasonable way. Without `entities`, the certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another default), all your other active certificates that name the person also become `revoked`. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. The person gets an email if the certificate has an email address. This works even while a payment is past due, because withdrawal is the person's right.",
+    "Records a withdrawal that you received by text message, phone or letter, in person, or in any other reasonable way. Without `entities`, the certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another default), all your other active certificates that name the person also become `revoked`. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. The person gets an email if the certificate has an email address. You can record withdrawals even while a payment is past due.",
   middleware: apiKeyGuard(jsonBody, idempotencyKeyGuard),
   request: {
     params: certIdParamSchema,
@@ -156,7 +156,7 @@ const acknowledgeWithdrawalRoute = createRoute({
   operationId: "acknowledgeWithdrawal",
   summary: "Acknowledge a withdrawal",
   description:
-    "Confirms that you stopped contacting the person. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, confirms this only for recipients for whom the person withdrew consent individually. That acknowledgment is recorded only in the audit log, and the certificate's status does not change. Repeating the request returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
+    "Confirms that you stopped contacting the person. The acknowledgment is permanent and anchored in the ledger; the certificate stays `revoked`. With `entities`, it applies only to these recipients, is recorded only in the audit log, and does not change the certificate's status. Repeating the request returns the first acknowledgment. Refused while a payment is past due. No body is needed.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,

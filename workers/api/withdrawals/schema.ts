@@ -42,7 +42,7 @@ const scopeSchema = nullableScopeSchema
   .transform((chosen) => chosen ?? "certificate")
   .meta({
     description:
-      "`certificate` (default): this certificate. `business`: all active certificates of the same business with the same email address. No further code is needed.",
+      "`certificate` (default): this certificate. `business`: all active certificates of the same business with the same email address. One code is enough for all of them.",
   });
 
 const entitiesSchema = z
@@ -52,7 +52,7 @@ const entitiesSchema = z
   .transform((chosen) => chosen ?? null)
   .meta({
     description:
-      "Withdraws consent only for these recipients, spelled as on the certificate. The person must have consented to them. The certificate stays active for the others and is revoked when consent for the last one is withdrawn. Not allowed with `scope: business`.",
+      "Recipients for whom to withdraw consent, spelled as on the certificate. Default: all. The person must have consented to them. The certificate stays active for the others, and becomes `revoked` when consent for the last one is withdrawn. Not allowed with `scope: business`.",
     example: ["Bright Homes Inc"],
   });
 
@@ -76,7 +76,7 @@ export const optOutManageSchema = z
     token: z
       .string()
       .regex(/^[A-Za-z0-9_-]{43}$/, "must be the 43 characters after #m= in the link")
-      .meta({ description: "The part after `#m=` in `manage_url`, or in the link of a withdrawal email." }),
+      .meta({ description: "The characters after `#m=` in `manage_url`, or in the link from a withdrawal email." }),
     scope: scopeSchema,
     entities: entitiesSchema,
   })
@@ -88,13 +88,13 @@ export const getWithdrawalSchemas = once(() => {
   const { withdrawalSchema, withdrawnEntitySchema } = getCertificateSchemas();
 
   const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
-    description: "The same response whether or not the email address is on the certificate.",
+    description: "This response does not depend on whether the email address is on the certificate.",
   });
 
   const withdrawnSchema = z
     .object({
       revoked: z.boolean().meta({ description: "`false` if the certificate stays active for other recipients." }),
-      cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
+      cease_by: describedTime("Deadline by which contact must stop: the end of the tenth business day (UTC)"),
       withdrawn_at: describedTime("When consent was withdrawn"),
       receipt_url: z.string().meta({ format: "uri", description: "URL of the signed receipt." }),
       entities_withdrawn: z
@@ -109,7 +109,7 @@ export const getWithdrawalSchemas = once(() => {
       withdrawal: nullableSchema(withdrawalSchema).meta({
         description: "`null` if the certificate stays active for other recipients.",
       }),
-      cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
+      cease_by: describedTime("Deadline by which contact must stop: the end of the tenth business day (UTC)"),
       entities_withdrawn: z
         .array(withdrawnEntitySchema)
         .optional()
@@ -125,21 +125,24 @@ export const getWithdrawalSchemas = once(() => {
           "Status of the certificate. It can be `active` only if you acknowledged withdrawals for individual recipients (`entities`).",
       }),
       acknowledged_at: describedTime(
-        "When you first acknowledged the withdrawal. If there are several recipients, the time when you acknowledged the last one",
+        "When you first acknowledged the withdrawal. With several `entities`, when you acknowledged the last one",
       ),
-      cease_by: describedTime("Deadline by which contact must stop. If there are several recipients, the earliest deadline"),
+      cease_by: describedTime("Deadline by which contact must stop. With several `entities`, the earliest deadline"),
       on_time: z.boolean().meta({
         description:
-          "Whether you acknowledged the withdrawal by the deadline. If there are several recipients, `true` only if you acknowledged the withdrawal for every recipient on time.",
+          "Whether you acknowledged the withdrawal by the deadline. With several `entities`, whether you did so for every recipient.",
       }),
       withdrawal: nullableSchema(withdrawalSchema).meta({
-        description: "Withdrawal of the whole certificate; `null` while it is active.",
+        description: "Withdrawal of the whole certificate; `null` while the certificate is active.",
       }),
       entities_withdrawn: z
         .array(withdrawnEntitySchema)
         .optional()
         .meta({ description: "Recipients whose withdrawals you acknowledged. Present if you sent `entities`." }),
-      already_acknowledged: z.literal(true).optional().meta({ description: "Present if you had already acknowledged the withdrawal." }),
+      already_acknowledged: z
+        .literal(true)
+        .optional()
+        .meta({ description: "`true` if you had already acknowledged the withdrawal, otherwise absent." }),
     })
     .openapi("CeaseAcknowledged");
 
@@ -171,8 +174,7 @@ export const receiptQuerySchema = z.object({
     .meta({
       type: "integer",
       minimum: 1,
-      description:
-        "Number of a withdrawal for individual recipients, starting at 1. Use the number in its `receipt_url` (see `entities_withdrawn`).",
+      description: "Number of a withdrawal for individual recipients, starting at 1, as in the `receipt_url` of `entities_withdrawn`.",
     }),
   format: z.enum(receiptFormats).optional().meta({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
@@ -181,7 +183,7 @@ export const receiptQuerySchema = z.object({
 
 export const recordWithdrawalSchema = z
   .object({
-    method: z.enum(recordedChannels).meta({ description: "How you received the withdrawal." }),
+    method: z.enum(recordedChannels).meta({ description: "How the person told you." }),
     received_at: instantSchema.meta({
       format: "date-time",
       description: "When you received the withdrawal, ISO 8601. Must not be in the future. `cease_by` counts from this time.",
@@ -223,11 +225,11 @@ export const acknowledgmentRequestSchema = z
       .string()
       .max(120)
       .nullish()
-      .meta({ description: "Person or team at your business that ended the contact. Stored encrypted." }),
+      .meta({ description: "Person or team at your business that stopped the contact. Stored encrypted." }),
     actions: z.array(z.string().max(200)).max(10).nullish().meta({ description: "Actions that you took, for example `removed from CRM`." }),
     entities: entitiesSchema.meta({
       description:
-        "Acknowledges the withdrawal only for these recipients. The person must have withdrawn consent for each of them individually (see `entities_withdrawn`). Default: the whole certificate, which must be revoked.",
+        "Recipients that stopped contacting the person. The person must have withdrawn consent for each of them individually (see `entities_withdrawn`). Default: all recipients of a `revoked` certificate.",
     }),
   })
   .openapi("CeaseAcknowledgement");

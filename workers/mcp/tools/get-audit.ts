@@ -7,17 +7,17 @@ import { readOnlyHints, defineTool } from "../tool.ts";
 
 export const getAudit = defineTool({
   name: "svc_get_audit",
-  title: "Read the audit history",
+  title: "Read the audit trail",
   descriptions: {
-    consumer: "Returns your own tamper-evident history, newest first.",
-    business: "Returns the tamper-evident history of this business, newest first.",
+    consumer: "Returns the audit trail of your account, newest first, with proof that no entry was changed or left out.",
+    business: "Returns the audit trail of this business, newest first, with proof that no entry was changed or left out.",
   },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
     limit: integerArgument(1, 100).default(20).describe("Maximum number of entries."),
     before_seq: integerArgument(1, Number.MAX_SAFE_INTEGER)
       .optional()
-      .describe("Return entries before this one: next_before_seq from the previous page."),
+      .describe("Return only entries with a smaller seq. Send next_before_seq from the previous page."),
   }),
   outputSchema: auditTrailSchema,
   untrustedFields: [], // audit entries contain no text written by third parties

@@ -36,9 +36,7 @@ export const getShare = defineTool({
     inputSchema: inputSchema.extend({
       hand_over: enumArgument(["review", "renew"])
         .optional()
-        .describe(
-          "Opens the person's own page for this share, where they can review it, stop sharing or renew it. The link itself changes nothing.",
-        ),
+        .describe("Opens a page for the person: review (to look at the share or stop sharing) or renew. Opening the page changes nothing."),
     }),
     getPath: ({ share_id: text, hand_over: page }) => {
       if (page === undefined) return null;

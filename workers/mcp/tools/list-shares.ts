@@ -33,13 +33,13 @@ export const listShares = defineTool({
   title: "List shares",
   descriptions: {
     consumer:
-      "Returns the shares you gave to businesses, active ones first, then newest first. Includes each share's status, fields in scope, purpose, expiry, and the duty to stop contact.",
+      "Returns the shares you gave to businesses, active ones first, then newest first. Includes each share's status, fields in scope, purpose, expiration and, after a revocation, the deadline to stop contact.",
     business:
-      "Returns the shares that people gave to this business, newest first. Includes each share's status, fields in scope, purpose, expiry, and the duty to stop contact.",
+      "Returns the shares that people gave to this business, newest first. Includes each share's status, fields in scope, purpose, expiration and, after a revocation, the deadline to stop contact.",
   },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
-    status: enumArgument(shareStatuses).optional().describe("Only shares with this status."),
+    status: enumArgument(shareStatuses).optional().describe("Return only shares with this status."),
     limit: integerArgument(1, 200).default(50).describe("Maximum number of shares."),
   }),
   outputSchema: shareListSchema,

@@ -12,8 +12,7 @@ export const revokeShare = defineTool({
   name: "svc_revoke_share",
   title: "Revoke a share",
   descriptions: {
-    consumer:
-      "Ends a share immediately and permanently. The business must stop contact within 10 business days. An agent cannot undo this.",
+    consumer: "Revokes a share immediately. The business must stop contacting the person within 10 business days. This cannot be undone.",
   },
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   inputSchema: z.strictObject({

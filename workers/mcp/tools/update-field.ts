@@ -11,7 +11,7 @@ import { defineTool } from "../tool.ts";
 export const updateField = defineTool({
   name: "svc_update_field",
   title: "Update a contact field",
-  descriptions: { consumer: "Changes one of your contact fields and notifies every business whose active share covers it." },
+  descriptions: { consumer: "Changes one of your contact fields and notifies every business that has an active share of this field." },
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   inputSchema: z.strictObject({
     field: enumArgument(contactKeys).describe("The field to change."),

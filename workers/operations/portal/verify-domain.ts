@@ -18,7 +18,7 @@ interface UnverifiedDomain extends Refusal<"domain_unverified"> {
   readonly otherTexts: readonly string[];
 }
 
-const noOpenClaimMessage = "This domain has no open claim to verify. Remove the domain and add it again.";
+const noValidTokenMessage = "This domain has no valid token. Remove the domain and add it again.";
 
 /**
  * Looks for a domain's verification token, and marks the domain as verified if it finds the token. If `method` is null, tries all methods.
@@ -37,7 +37,7 @@ export const verifyDomain = async (
   if (found === null) return refuse("not_found");
   const { token, domain, expiresAt, status } = found;
   const isExpired = status === "pending" && expiresAt !== null && expiresAt <= services.clock();
-  if (token === null || isExpired) return { ...refuse("domain_unverified", noOpenClaimMessage), otherTexts: [] };
+  if (token === null || isExpired) return { ...refuse("domain_unverified", noValidTokenMessage), otherTexts: [] };
 
   const methods = method === null ? verificationMethods : [method];
   const findings = await Promise.all(
