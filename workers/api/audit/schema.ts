@@ -22,13 +22,9 @@ const pendingEntrySchema = z.object({ at: timeSchema, type: textSchema, entity_t
 export const auditTrailSchema = z
   .object({
     chain: textSchema.meta({ description: "Random name of the audit chain." }),
-    chain_index: z
-      .int()
-      .nullable()
-      .meta({
-        description:
-          "Index of the chain in the tree of heads, a Merkle tree of the newest entries of all chains. `null` before the first entry.",
-      }),
+    chain_index: z.int().nullable().meta({
+      description: "Index of the chain in the tree of heads (a Merkle tree of all chains). `null` before the first entry.",
+    }),
     algorithm: z.literal("svc-audit-v1"),
     entries: z
       .array(
@@ -51,7 +47,7 @@ export const auditTrailSchema = z
           hash: hashSchema.meta({
             description: "SHA-256 of the canonical JSON with the eight string members listed in docs/reference/ledger.md.",
           }),
-          log_index: textSchema.meta({ description: "Index in the audit log: a decimal number, as a string." }),
+          log_index: textSchema.meta({ description: "Index in the audit log (decimal string)." }),
         }),
       )
       .meta({ description: "Entries on this page, newest first." }),

@@ -31,7 +31,7 @@ export const getCertificateSchemas = once(() => {
   const withdrawnEntityObjectSchema = z.object({
     entity: z.string().meta({ description: "Name of the recipient, as on the certificate." }),
     withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
-    cease_by: describedTime("Deadline by which this recipient must stop contacting the person: the end of the tenth business day (UTC)"),
+    cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
     method: z.enum(["email_code", "manage_link", "business_recorded"]),
     received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
     receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
@@ -52,21 +52,21 @@ export const getCertificateSchemas = once(() => {
 
   const withdrawalObjectSchema = z.object({
     withdrawn_at: describedTime("When consent was withdrawn"),
-    cease_by: describedTime("Deadline by which all contact must stop: the end of the tenth business day (Monday to Friday, UTC)"),
+    cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
     method: z.enum(["email_code", "manage_link", "business_recorded"]).meta({
       description:
         "`email_code`: the person entered an email code. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded the withdrawal.",
     }),
     scope: z.enum(["certificate", "recipient", "business"]).meta({
       description:
-        "What the person withdrew. `certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: consent for individual recipients.",
+        "`certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: individual recipients.",
     }),
     received_at: describedTime(
       "For a withdrawal that the business recorded: when the business received it. `cease_by` counts from this time",
     ).nullable(),
     receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
-    cease_acknowledged_at: describedTime("When the business confirmed that it stopped contacting the person").nullable(),
-    overdue: z.boolean().meta({ description: "`true` if `cease_by` has passed and the business has not confirmed that it stopped." }),
+    cease_acknowledged_at: describedTime("When the business confirmed that contact stopped").nullable(),
+    overdue: z.boolean().meta({ description: "`true` if `cease_by` has passed without an acknowledgment." }),
   });
   const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "Withdrawal of consent by the person." });
 
@@ -78,8 +78,7 @@ export const getCertificateSchemas = once(() => {
     .readonly()
     .optional()
     .meta({
-      description:
-        "Keys of fields with invalid values, for example a `country` that is not a country code. The values are stored, but searches do not find them. Absent if there are none.",
+      description: "Keys of fields with invalid values. The values are stored, but searches do not find them. Absent if there are none.",
       example: ["country"],
     });
   const submissionNotesFields = {
@@ -116,7 +115,7 @@ export const getCertificateSchemas = once(() => {
   const policyObjectSchema = z.object({
     id: z.string().meta({ description: "ID of the policy snapshot. Starts with `pol_`." }),
     kind: z.enum(["privacy", "terms"]),
-    source_url: z.string().meta({ format: "uri", description: "URL from which the policy was captured." }),
+    source_url: z.string().meta({ format: "uri", description: "URL of the captured page." }),
     content_hash: describedHashSchema("the text"),
     captured_at: describedTime("When this text was first captured"),
   });
@@ -141,14 +140,14 @@ export const getCertificateSchemas = once(() => {
       origin_domain: originDomainSchema,
       purpose: certificatePurposeSchema,
       subject_hash: describedHashSchema("the canonical JSON of the per-field commitments"),
-      timestamp: describedTime("When the certificate was issued: the same as `issued_at`"),
+      timestamp: describedTime("Same as `issued_at`"),
     })
     .openapi("Preimage", { description: "The hashed data. `canonical` is this object as canonical JSON (RFC 8785)." });
   const signatureSchema = z
     .object({
       kid: z.string().meta({ description: "`kid` of the signing key in /.well-known/jwks.json." }),
       alg: z.literal("Ed25519"),
-      value: z.string().meta({ description: "Signature of 64 bytes, in standard base64." }),
+      value: z.string().meta({ description: "64-byte signature, standard base64." }),
     })
     .openapi("Signature", { description: "Issuer's signature over the UTF-8 bytes of `canonical`." });
 
@@ -187,8 +186,7 @@ export const getCertificateSchemas = once(() => {
       origin_domain: originDomainSchema,
       received_at: nullableSchema(timestampSchema),
       schema: z.enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"]).meta({
-        description:
-          "`v2`: consent was withdrawn for individual recipients. `scope` is then `recipient`, and `entities` lists the recipients.",
+        description: "`v2`: consent was withdrawn for individual recipients, which `entities` lists.",
       }),
       scope: z.string(),
       entities: namesSchema.optional(),
@@ -205,7 +203,7 @@ export const getCertificateSchemas = once(() => {
     .openapi("WithdrawalReceipt", { description: "Signed proof of a withdrawal. `svc-verify` verifies it offline." });
 
   const checkSchema = z.object({
-    id: z.string().meta({ description: "What was checked, for example `origin` or `domain`." }),
+    id: z.string().meta({ description: "What was checked, such as `origin`." }),
     result: z.string(),
     note: z.string().meta({ description: "What the check does and does not prove." }),
   });
@@ -237,13 +235,13 @@ export const getCertificateSchemas = once(() => {
     policies: z.array(policySchema),
     policies_status: z
       .enum(["pending", "captured", "unavailable"])
-      .meta({ description: "Whether the website's policies were captured. This happens after the certificate is issued." }),
+      .meta({ description: "Whether the website's policies were captured, which happens after issuance." }),
     preimage: preimageSchema,
     canonical: z.string().meta({ description: "Text whose SHA-256 hash is the fingerprint." }),
     signature: signatureSchema,
     anchor: nullableSchema(anchorSchema),
     withdrawal: withdrawalWithProofSchema,
-    cease_by: describedTime("Deadline by which all contact must stop; `null` while the certificate is active").nullable(),
+    cease_by: describedTime("Deadline to stop all contact; `null` while the certificate is active").nullable(),
     signals: z.object({
       gpc: z.boolean().meta({ description: "Whether the browser sent a Global Privacy Control (GPC) signal with the submission." }),
     }),
@@ -267,7 +265,7 @@ export const getCertificateSchemas = once(() => {
     .extend({
       duplicates: z.array(duplicateSchema).optional().meta({
         description:
-          "Other signed texts of this certificate. Present only if the submission was repeated during an outage and got a receipt with a different fingerprint.",
+          "Other signed texts of this certificate. Present only if the submission was repeated during an outage and got a different fingerprint.",
       }),
     })
     .openapi("VerifiedCertificate", { description: "Certificate without personal data." });
@@ -279,7 +277,7 @@ export const getCertificateSchemas = once(() => {
       salt: z
         .string()
         .optional()
-        .meta({ description: "128 random bits, so that the evidence cannot be guessed from its hash. Absent from older certificates." }),
+        .meta({ description: "128 random bits. They prevent guessing the evidence from its hash. Absent from older certificates." }),
       page_url: z.string().meta({ description: "URL of the page that contains the form." }),
       ip: z.string().meta({ description: "IP address from which the form was submitted." }),
       user_agent: z.string(),
@@ -372,7 +370,7 @@ export const getCertificateSchemas = once(() => {
       payload_hash: hashSchema,
       prev_hash: hashSchema,
       hash: hashSchema,
-      log_index: nullableSchema(z.string()).meta({ description: "Index in the audit log: a decimal number, as a string." }),
+      log_index: nullableSchema(z.string()).meta({ description: "Index in the audit log (decimal string)." }),
       tlog_proof: nullableSchema(z.string()).meta({
         description: "Proof that the audit log contains the entry, in the c2sp.org/tlog-proof@v1 text format.",
       }),
@@ -393,13 +391,13 @@ export const getCertificateSchemas = once(() => {
       commitments: textMapSchema.meta({ description: "Commitment for each field, by key, whether or not the field is disclosed." }),
       disclosure: z.object({ text: z.string(), hash: hashSchema }),
       policies: z.array(policyWithTextSchema),
-      evidence: nullableSchema(evidenceSchema).meta({ description: "Circumstances of the submission; `null` if redacted." }),
+      evidence: nullableSchema(evidenceSchema).meta({ description: "`null` if redacted." }),
       evidence_hash: hashSchema,
       audit: z
         .object({
           chain: nullableSchema(z.string()).meta({ description: "Random name of your audit chain." }),
           chain_index: nullableSchema(z.int()).meta({
-            description: "Index of the chain in the tree of heads, a Merkle tree of the newest entries of all chains.",
+            description: "Index of the chain in the tree of heads (a Merkle tree of all chains).",
           }),
           entries: z.array(auditEntrySchema).meta({ description: "Audit entries for the certificate, oldest first." }),
           head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).meta({ description: "Newest entry of the chain." }),
@@ -411,21 +409,21 @@ export const getCertificateSchemas = once(() => {
               path: z.array(z.string()),
               size: z.string(),
             }),
-          ).meta({ description: "Audit log record with the root of the tree of heads, and the proof that the tree contains this chain." }),
+          ).meta({ description: "Audit log record with the root of the tree of heads, and the proof for this chain." }),
         })
         .meta({ description: "Entries for the certificate in your audit chain, each with its proof." }),
       ledger: z
         .object({
-          entry: nullableSchema(z.string()).meta({ description: "Statement that is anchored in the ledger." }),
+          entry: nullableSchema(z.string()).meta({ description: "Anchored statement." }),
           entry_hash: nullableSchema(hashSchema),
           leaf_hash: nullableSchema(z.string()).meta({
             description: "Hash of the ledger leaf, in base64. `null` until the statement is anchored.",
           }),
-          leaf_index: nullableSchema(z.string()).meta({ description: "Index of the leaf: a decimal number, as a string." }),
+          leaf_index: nullableSchema(z.string()).meta({ description: "Leaf index (decimal string)." }),
           leaf_body: nullableSchema(z.string()).optional().meta({
             description: "Ledger leaf, in base64. Present only if the leaf is not the statement itself.",
           }),
-          tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves: a decimal number, as a string." }),
+          tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves (decimal string)." }),
           inclusion_proof: z
             .array(z.string())
             .meta({ description: "Inclusion proof: sibling hashes in base64, from the leaf to the root." }),

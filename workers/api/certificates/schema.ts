@@ -145,8 +145,8 @@ export const anchorSchema = z
       description:
         "Position in the ledger, `<origin>#<index>`. This and the other optional members are present only after the statement is anchored.",
     }),
-    leaf_index: z.string().optional().meta({ description: "Index of the leaf: a decimal number, as a string." }),
-    tree_size: z.string().optional().meta({ description: "Number of leaves: a decimal number, as a string." }),
+    leaf_index: z.string().optional().meta({ description: "Leaf index (decimal string)." }),
+    tree_size: z.string().optional().meta({ description: "Number of leaves (decimal string)." }),
     inclusion_proof: namesSchema.optional().meta({ description: "Inclusion proof: sibling hashes in base64, from the leaf to the root." }),
     signed_root: z.string().optional().meta({ description: "Signed checkpoint." }),
     anchored_at: nullableSchema(timestampSchema).optional(),
@@ -157,7 +157,7 @@ export const anchorSchema = z
     tlog_proof: nullableSchema(z.string()).optional().meta({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
     attested: z
       .object({
-        tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves: a decimal number, as a string." }),
+        tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves (decimal string)." }),
         signed_root: z.string().meta({ description: "Ledger checkpoint that the third parties attested, with witness cosignatures." }),
         inclusion_proof: namesSchema.meta({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
         time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation, according to the third party's clock." }),
@@ -179,8 +179,7 @@ export const anchorSchema = z
       })
       .optional()
       .meta({
-        description:
-          "Attestations by third parties: a timestamp, or cosignatures of witnesses that checked that the ledger only grows. Absent if there are none.",
+        description: "Third-party attestations, if any: a timestamp, or cosignatures of witnesses that checked that the ledger only grows.",
       }),
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
@@ -189,7 +188,7 @@ export const certificateViewSchema = z
   .object({
     at: timestampSchema,
     ip: z.string().nullable().meta({ description: "IP address; `null` if redacted." }),
-    user_agent: z.string().nullable().meta({ description: "User agent; `null` if redacted." }),
+    user_agent: z.string().nullable().meta({ description: "`null` if redacted." }),
     os: z.string().nullable().meta({ description: "Operating system, if known." }),
     bot: z.boolean().meta({ description: "`true` for an automated request, which `view_count` does not include." }),
   })
@@ -252,7 +251,7 @@ export const evidencePackQuerySchema = z.object({
     description:
       "`json` (default): one JSON object in the envelope. `zip`: evidence pack for `svc-verify` and common tools. `html`: the same pack in a page that verifies itself.",
   }),
-  redact: z.enum(["subject"]).optional().meta({ description: "`subject` leaves out all personal data. By default, nothing is left out." }),
+  redact: z.enum(["subject"]).optional().meta({ description: "`subject` omits all personal data." }),
   disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().meta({
     description: "Field keys to disclose, separated by commas. Default: all fields.",
     example: "email,phone",

@@ -317,7 +317,7 @@ const ceaseNoticeSchema = z
     status: z.enum(["open", "acknowledged"]),
     opened_at: describedTime("When the person revoked the share"),
     cease_by: describedTime("Deadline by which contact must stop: the end of the tenth business day (UTC)"),
-    acknowledged_at: describedTime("When the business confirmed that it stopped contacting the person").nullable(),
+    acknowledged_at: describedTime("When the business confirmed that contact stopped").nullable(),
     overdue: z.boolean(),
   })
   .openapi("CeaseNotice");
@@ -516,11 +516,9 @@ export const getShareSchemas = once(() => {
       disclosure_text: z.string().nullable(),
       disclosure_hash: z.string().meta({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
       state: z.string().nullable(),
-      authorize_token: z
-        .string()
-        .meta({
-          description: "Token for this request. Send it in `POST /v1/share/consent`, so that the request can be decided only once.",
-        }),
+      authorize_token: z.string().meta({
+        description: "Token for this request. Send it in `POST /v1/share/consent`, so that the request can be decided only once.",
+      }),
       expires_in: z.number().int().meta({ description: "Seconds until `authorize_token` expires." }),
     })
     .openapi("AuthorizedRequest");
