@@ -1,5 +1,5 @@
-// `npm run chaos`: makes one dependency of the service fail under load, checks that every write that the service acknowledged exists exactly
-// once, and writes the result to docs/operate/reliability.md.
+// `npm run chaos`: makes one dependency of the service fail under load, checks that every write that the service acknowledged exists
+// exactly once, and writes the result to docs/operate/reliability.md.
 //   npm run chaos -- --list               lists the faults
 //   npm run chaos -- --fault F5 --seed 1  runs one fault; the seed determines what the visitors do
 //   npm run chaos -- --all                runs all faults, which takes about half an hour

@@ -104,8 +104,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Stores new settings and new events. `upTo` is the last sequence number that was read for this endpoint. Returns null if the queue is not
-   * open.
+   * Stores new settings and new events. `upTo` is the last sequence number that was read for this endpoint. Returns null if the queue is
+   * not open.
    */
   async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<PushReceipt | null> {
     const { clock, newDeliveryId } = await this.#getPorts();

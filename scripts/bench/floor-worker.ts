@@ -1,8 +1,8 @@
 // The baseline: a Worker that does only the database work.
 // - POST /write runs one D1 batch with the same statements as svc (storage/issuances.ts, storage/commit.ts)
 // - GET /read/<id> runs one read by primary key
-// - GET /page/<id>, /list/<key hash> and /detail/<key hash>/<id> make as many round trips to the database as the routes of svc, with shorter
-//   queries
+// - GET /page/<id>, /list/<key hash> and /detail/<key hash>/<id> make as many round trips to the database as the routes of svc, with
+//   shorter queries
 
 interface FloorEnv {
   readonly DB: D1Database;

@@ -1,5 +1,5 @@
-// Tests that every route, tool and job that stores something is in a table of docs/internals/write-paths.md, and that each route returns 429 to
-// calls above its first limit. hostile-database.test.ts checks which GET routes store something.
+// Tests that every route, tool and job that stores something is in a table of docs/internals/write-paths.md, and that each route returns
+// 429 to calls above its first limit. hostile-database.test.ts checks which GET routes store something.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import writePathsPage from "../../docs/internals/write-paths.md?raw";

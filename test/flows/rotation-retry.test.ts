@@ -1,5 +1,5 @@
-// Tests key rotations under bad conditions: an upload that fails at first, and an operator's machine with a wrong clock. Signatures that the
-// service makes in the meantime must stay valid.
+// Tests key rotations under bad conditions: an upload that fails at first, and an operator's machine with a wrong clock. Signatures that
+// the service makes in the meantime must stay valid.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,5 +1,5 @@
-// Tests files that the service serves without running the Worker: the verifier, whose hash the trust document and evidence packs contain, and
-// the icon.
+// Tests files that the service serves without running the Worker: the verifier, whose hash the trust document and evidence packs contain,
+// and the icon.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

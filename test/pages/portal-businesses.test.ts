@@ -1,5 +1,5 @@
-// Tests a person who belongs to several businesses under one email address: selecting a business after entering the code, switching in the header,
-// invitations, and access.
+// Tests a person who belongs to several businesses under one email address: selecting a business after entering the code, switching in the
+// header, invitations, and access.
 import { toStoredIndex } from "../../core/access/address-index.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

@@ -23,8 +23,8 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, world, type TestResponse } from "../support/world.ts";
 
 /**
- * The expected result for each role: a status, followed by the target of a redirect, or by `owners` if the page says that only owners can do
- * this.
+ * The expected result for each role: a status, followed by the target of a redirect, or by `owners` if the page says that only owners can
+ * do this.
  */
 interface Line extends Readonly<Record<Role, string>> {
   /**

@@ -1,4 +1,5 @@
-// Tests the published signature verifier with the test vectors, with an independent implementation, and with everything that it must refuse.
+// Tests the published signature verifier with the test vectors, with an independent implementation, and with everything that it must
+// refuse.
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { buildDeliveryHeaders, formatSecretHint, formatWebhookSecret } from "../../../core/webhooks/signature.ts";
