@@ -49,7 +49,7 @@ export const refusals = {
   cease_not_open: "There is no withdrawal or revocation to acknowledge. Check the ID and the recipients.",
   affidavit_not_ready: "The affidavit is not available yet, because the removal is not complete. Try again when the removal is complete.",
   payload_too_large: "The request body must be at most 256 KiB.",
-  unsupported_media_type: "The request body must be JSON without a content encoding. Send Content-Type: application/json.",
+  unsupported_media_type: "The request body must be uncompressed JSON. Send Content-Type: application/json.",
   page_unreachable: "The page could not be fetched. It must be public and return at most 2 MiB of HTML within eight seconds.",
   rate_limited: "Too many requests. Retry after the time given in Retry-After.",
   billing_unavailable: "The payment provider is unavailable. Try again in a minute.",

@@ -66,7 +66,7 @@ interface BodyRules extends IJsonOptions {
 const requireJson = ({
   accepted,
   isOptional = false,
-  invalidRequestMeaning = "The message names the invalid field or parameter and the rule.",
+  invalidRequestMeaning = "A field or parameter is invalid. The message says which one and why.",
   tooLargeMessage = refusals.payload_too_large,
   maxBytes = maxBodyBytes,
   isLargeBodyAccepted = () => false,

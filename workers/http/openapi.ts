@@ -21,7 +21,7 @@ const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNu
   );
 };
 
-const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter is invalid. The message names the parameter and the rule." } };
+const queryTerms: GuardTerms = { when: { invalid_request: "A query parameter is invalid. The message says which one and why." } };
 
 /**
  * Returns a `createRoute` function for the routes of one tag. It adds the guards' headers, credentials and refusals to each route's

@@ -7,13 +7,10 @@ import { defaultDurationDays, maxDurationDays } from "../../core/shares/grant.ts
 import { isCodeChallenge } from "../../core/shares/pkce.ts";
 import type { ShareRequest } from "../operations/shares/authorize-share-request.ts";
 
-export const challengeSchema = z
-  .string()
-  .refine(isCodeChallenge, "must be the 43 characters of an S256 challenge")
-  .meta({
-    description: "PKCE challenge (RFC 7636): base64url SHA-256 of the verifier, 43 characters.",
-    example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
-  });
+export const challengeSchema = z.string().refine(isCodeChallenge, "must be the 43 characters of an S256 challenge").meta({
+  description: "PKCE challenge (RFC 7636): base64url SHA-256 of the verifier, 43 characters.",
+  example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+});
 export const challengeMethodSchema = z.literal("S256").meta({ description: "The only supported method.", example: "S256" });
 export const stateSchema = z.string().max(512).meta({ description: "Any value of yours. Returned unchanged with the code." });
 export const clientIdSchema = z
@@ -28,7 +25,7 @@ export const purposeSchema = z
   .string()
   .min(1)
   .max(500)
-  .meta({ description: "Purpose for which you need the fields, in one line. The person sees it.", example: "Send you a solar estimate" });
+  .meta({ description: "Why you need the fields, in one line. The person sees it.", example: "Send you a solar estimate" });
 export const disclosureSchema = z
   .string()
   .max(20_000)

@@ -121,7 +121,7 @@ export const getReceiptSchemas = once(() => {
               primaryPurpose: z.boolean(),
               termination: textSchema,
               thirdPartyDisclosure: z.boolean(),
-              thirdPartyName: textSchema.optional().meta({ description: "Present if data is shared with third parties." }),
+              thirdPartyName: textSchema.optional().meta({ description: "Recipients, separated by semicolons. Absent if there are none." }),
             }),
           ),
         }),

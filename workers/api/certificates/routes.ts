@@ -46,7 +46,7 @@ import {
 
 const createRoute = createRouteFactory("certificates");
 
-const invalidFilterRefusal = { invalid_request: "A filter is invalid. The message names the filter and the rule." } as const;
+const invalidFilterRefusal = { invalid_request: "A filter is invalid. The message says which one and why." } as const;
 
 /** `submissionBody` parses both media types as JSON, so both schemas have the same type. */
 const consentRequestContent = {
@@ -54,7 +54,7 @@ const consentRequestContent = {
   "text/plain": {
     schema: z
       .custom<z.input<typeof wire.consentRequestSchema>>()
-      .meta({ type: "string", description: "The `application/json` body, sent as plain text." }),
+      .meta({ type: "string", description: "The same JSON, sent as plain text." }),
   },
 };
 
@@ -101,7 +101,7 @@ const issueCertificateRoute = createRoute({
     body: {
       required: true,
       description:
-        "JSON without a content encoding, at most 256 KiB. The limit is 4 MiB if everything except `disclosure_text` and the lists of recipients takes at most 64 KiB. Browsers can send `text/plain` to avoid a preflight request.",
+        "Uncompressed JSON of at most 256 KiB, or at most 4 MiB if everything except `disclosure_text` and the lists of recipients takes at most 64 KiB. Browsers can send `text/plain` to avoid a preflight request.",
       content: consentRequestContent,
     },
   },

@@ -64,7 +64,7 @@ const presentationSchema = z
     font_px: z.number().min(0).max(1_000).nullish().meta({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).nullish().meta({ description: "Contrast ratio of the disclosure, 1 to 21." }),
     visible: z.boolean().nullish().meta({ description: "Whether the disclosure was visible on the screen." }),
-    checkbox_name: z.string().max(200).nullish().meta({ description: "Name of the consent checkbox." }),
+    checkbox_name: z.string().max(200).nullish().meta({ description: "`name` attribute of the consent checkbox." }),
   })
   .meta({ description: "How the consent request was presented, as measured on the page." });
 
@@ -148,7 +148,7 @@ export const anchorSchema = z
     leaf_index: z.string().optional().meta({ description: "Leaf index (decimal string)." }),
     tree_size: z.string().optional().meta({ description: "Number of leaves (decimal string)." }),
     inclusion_proof: namesSchema.optional().meta({ description: "Inclusion proof: sibling hashes in base64, from the leaf to the root." }),
-    signed_root: z.string().optional().meta({ description: "Signed checkpoint." }),
+    signed_root: z.string().optional().meta({ description: "Signed ledger checkpoint." }),
     anchored_at: nullableSchema(timestampSchema).optional(),
     anchored_at_source: z
       .literal("service")
@@ -224,7 +224,7 @@ export const certificateListQuerySchema = z.object({
     description: "Exact phone number, with or without punctuation.",
     example: "+1 202 555 0123",
   }),
-  q: optionalMember(z.string().max(500)).meta({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
+  q: optionalMember(z.string().max(500)).meta({ description: "Part of the purpose. Not case-sensitive.", example: "solar" }),
   origin_domain: optionalMember(z.string().trim().min(1).max(253).transform(toAsciiHost)).meta({
     type: "string",
     description:

@@ -129,7 +129,7 @@ export const fieldUpdateResultToWire = (change: FieldsUpdate): z.input<typeof fi
 
 export const accountDeletionRequestSchema = z
   .object({
-    confirm: z.literal("DELETE").nullish().meta({ description: "Optional. If you send it, it must be `DELETE`." }),
+    confirm: z.literal("DELETE").nullish().meta({ description: "Optional confirmation. Must be `DELETE`." }),
   })
   .openapi("AccountDeletion");
 

@@ -188,7 +188,9 @@ const matchSubjectRoute = createRoute({
     "Checks whether an email address or phone number that you already have is on the certificate. The response does not contain the person's data. Available to the business that issued the certificate, and to recipients on the certificate that this business has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day (UTC) for each certificate and business. Each request is recorded in the certificate's view trail.",
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
-  responses: { 200: successResponse("Result of the comparison.", "MatchResponse", matchResultSchema, matchExample) },
+  responses: {
+    200: successResponse("Whether the email address and phone number match.", "MatchResponse", matchResultSchema, matchExample),
+  },
   when: {
     cert_not_found:
       "The certificate does not exist, or it is not yours and the business that issued it has not linked you to one of its recipients.",

@@ -105,7 +105,7 @@ const createIntegrationRoute = createRoute({
   responses: { 200: successResponse("The mapping and the script tag.", "IntegrationResponse", integrationSchema, integrationExample) },
   refuses: ["page_unreachable"],
   when: {
-    invalid_request: "A field is invalid, or the page has no form that can be mapped. The message says which.",
+    invalid_request: "A field is invalid, or the page has no usable form. The message says why.",
     page_url_not_verified: "The host of `url` is not on one of your verified domains.",
     rate_limited: "More than 10 pages per hour by one business, or 120 requests per minute by one person.",
   },

@@ -36,7 +36,9 @@ const domainClaimSchema = z
 
 const verificationMethodSchema = z.enum(verificationMethods);
 const domainVerificationSchema = z
-  .object({ method: verificationMethodSchema.nullish().meta({ description: "Verification method. Default: try all.", example: "dns" }) })
+  .object({
+    method: verificationMethodSchema.nullish().meta({ description: "Verification method to check. Default: all.", example: "dns" }),
+  })
   .openapi("DomainProof");
 
 const domainSchema = z
@@ -140,7 +142,7 @@ const verifyDomainRoute = createRoute({
   operationId: "verifyDomain",
   summary: "Verify a domain",
   description:
-    "Owners only. Looks for the published token with the method that you send, or tries each method until one succeeds. Every DNS resolver that the service uses must find the TXT record. Verified domains are checked again once a week. If a check does not find the token, we notify the owners. If the token is still missing two weeks later, after at least three failed checks in a row, the domain becomes `lapsed`.",
+    "Owners only. Looks for the published token with `method`, or with all methods if you omit it. All DNS resolvers that we use must find the TXT record. Verified domains are checked again once a week. If a check does not find the token, we notify the owners. If the token is still missing two weeks later, after at least three failed checks in a row, the domain becomes `lapsed`.",
   middleware: portalGuard(requireOwner, limitDomainChecks, optionalJsonBody, idempotencyGuard),
   request: { params: domainIdParamSchema, body: optionalRequestBody(domainVerificationSchema, { method: "dns" }) },
   responses: {

@@ -40,7 +40,7 @@ const getRefusedRequestRoute = createRoute({
   operationId: "readRefusedRequest",
   summary: "Look up a refused request",
   description:
-    "Returns why a request was refused. The result contains codes, hosts and IDs, but no other values that you sent. Refused requests are kept for 7 days, at most about 1,400 per day with a credential and 1,400 without. Rate-limited and successful requests are not kept.",
+    "Returns why a request was refused: the error code, hosts and IDs, but no other values that you sent. Refused requests are kept for 7 days, at most about 1,400 per day with a credential and 1,400 without. Rate-limited and successful requests are not kept.",
   middleware: portalGuard(),
   request: {
     params: z.object({

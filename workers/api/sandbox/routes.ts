@@ -25,7 +25,7 @@ import { eventExample, eventSchema } from "../events/schema.ts";
 import { fieldKeySchema, shareExample, shareSchema, shareToWire } from "../shares/schema.ts";
 
 const sandboxEnvironmentSchema = z.literal("sandbox");
-const exactlyOneIssue = { message: "is required unless `to` is sent, and must not be sent together with it", path: ["advance_seconds"] };
+const exactlyOneIssue = { message: "is required unless you send `to`. Send only one of them", path: ["advance_seconds"] };
 
 const clockAdvanceSchema = z
   .object({
@@ -83,12 +83,9 @@ const triggerRequestSchema = z
       description:
         "ID of an active test share or, for `business.ceased`, of a revoked test share. Default: a new share is created. Must be omitted for `share.created`.",
     }),
-    fields: z
-      .partialRecord(fieldKeySchema, z.string().max(300).nullable())
-      .nullish()
-      .meta({
-        description: "New values of the changed fields, for `consumer.updated.*`. `null` clears a field. Default: generated values.",
-      }),
+    fields: z.partialRecord(fieldKeySchema, z.string().max(300).nullable()).nullish().meta({
+      description: "New values of the changed fields, for `consumer.updated.*`. `null` clears a field. Default: generated values.",
+    }),
   })
   .openapi("SandboxTrigger");
 
@@ -214,7 +211,7 @@ const resetSandboxRoute = createRoute({
   responses: {
     200: successResponse("The result of the reset.", "SandboxResetResponse", resetSchema, { environment: "sandbox", ended: 3 }),
   },
-  when: { invalid_request: "A body was sent that is not valid JSON, or the idempotency key is malformed." },
+  when: { invalid_request: "The body is not valid JSON (no body is needed), or the idempotency key is malformed." },
 });
 
 const testerFromPrincipal = (principal: Principal): SandboxActor => ({ ...principal, actor: actorFromApiKey(principal) });

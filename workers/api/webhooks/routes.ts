@@ -33,7 +33,7 @@ const limitWebhookCalls = defineGuard<MemberEnv>(
 
 const webhookNotFoundRefusal = { not_found: "The endpoint does not exist or is not yours." } as const;
 const invalidBodyOrKeyRefusal = {
-  invalid_request: "A body was sent that is not valid JSON, or the idempotency key is malformed.",
+  invalid_request: "The body is not valid JSON (no body is needed), or the idempotency key is malformed.",
 } as const;
 const invalidUrlRefusal = { invalid_webhook_url: "`url` is invalid, or its host is not public." } as const;
 

@@ -36,7 +36,7 @@ const requestWithdrawalCodeRoute = createRoute({
   operationId: "requestWithdrawalCode",
   summary: "Request a withdrawal code",
   description:
-    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes and a link that is valid for 1 day. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address, business and environment, up to 5 codes per hour and 10 per day are sent. The response sets a cookie, so that attempts with a code are counted separately for this browser.",
+    "Requests a code with which the person can withdraw consent. If the email address is on the certificate, we email a 6-digit code that is valid for 10 minutes and a link that is valid for 1 day. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address, business and environment, up to 5 codes per hour and 10 per day are sent. The response sets a cookie, so that attempts with a code are counted separately for this browser.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
@@ -64,14 +64,14 @@ const confirmWithdrawalRoute = createRoute({
   operationId: "confirmWithdrawal",
   summary: "Withdraw with an email code",
   description:
-    "Withdraws consent. The certificate becomes `revoked`, and the 10 business days to stop contact begin. The owners of the business get an email with the certificate ID and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. Nothing is deleted. All failed attempts (wrong email address, wrong or expired code, too many attempts, no code) get the same error. Works regardless of the business account's status.",
+    "Withdraws consent. The certificate becomes `revoked`, and all contact must stop within 10 business days. The owners of the business get an email with the certificate ID and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. Nothing is deleted. All failed attempts (wrong email address, wrong or expired code, too many attempts, no code) get the same error. Works regardless of the business account's status.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
   responses: { 200: withdrawnResponse },
   refuses: ["opt_out_failed", "cert_not_found"],
   when: {
     ...crossSiteRefusal,
-    invalid_request: "The message names the invalid field and the rule. The request does not count as an attempt with the code.",
+    invalid_request: "A field is invalid. The message says which one and why. The request does not count as an attempt with the code.",
     already_revoked:
       "The email address and code are correct, but consent was already withdrawn for the certificate or for all of `entities`.",
   },
@@ -121,7 +121,7 @@ const getReceiptRoute = createRoute({
   refuses: ["cert_not_found"],
   when: {
     not_a_consent: "You set `format`, but the person accepted none of the recipients.",
-    invalid_request: "A query parameter is invalid. The message names the parameter and the rule.",
+    invalid_request: "A query parameter is invalid. The message says which one and why.",
     not_found: "You did not set `format`, and the certificate has no withdrawal, or no withdrawal with this number.",
   },
 });

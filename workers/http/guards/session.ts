@@ -42,7 +42,7 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
     {
       refuses: ["storage_unavailable"],
       when: {
-        unauthorized: "There is no session, or it has ended.",
+        unauthorized: "The request has no active session. Sign in first.",
         rate_limited:
           "More than 120 requests per minute by one person, or 1,000 changes per hour by one consumer, by the owners of one business, or by its other members.",
       },

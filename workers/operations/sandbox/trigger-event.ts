@@ -53,7 +53,7 @@ const advanceToShareMilestone = async (
   const now = services.clock() + share.clockOffsetMs;
   const milestone = isEnd ? share.expiresAt : computeNextDueAt(share, now);
   if (!isEnd && milestone === share.expiresAt)
-    return refuse("invalid_request", "share_id: must be a share whose last expiry warning has not been sent.");
+    return refuse("invalid_request", "share_id: must be a share that can still get an expiry warning.");
   const moved = await advanceSandboxClock(services, tester, { to: milestone });
   if (!moved.ok) return moved;
   let hasMore = moved.value.hasMore;

@@ -32,7 +32,7 @@ export const decideTestUpdate = (
   now: Instant,
 ): Result<ContactFields, "invalid_request"> => {
   const keys = filterKeysInGroup(share.scope, group);
-  if (keys.length === 0) return refuse("invalid_request", "type: must be a group with at least one field in the scope of the share.");
+  if (keys.length === 0) return refuse("invalid_request", "type: must be the update of a field group in the scope of the share.");
   const change = selectFieldChange(requested, keys, share.fields);
   if ([...change.keys()].some((key) => !keys.includes(key)))
     return refuse(

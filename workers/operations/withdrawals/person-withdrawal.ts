@@ -60,7 +60,7 @@ export const locateTargetRecord = async (
   const located = await locateRecord(services, certId);
   if (located === null) return refuse("cert_not_found");
   if (isForeignOrigin(services, located.record, origin))
-    return refuse("forbidden", "The Origin of this request must be a page of this service or a verified domain of the business.");
+    return refuse("forbidden", "The Origin of this request must be this service or on a verified domain of the business.");
   const named = entities === null ? ok([]) : resolveNamedEntities(located.record, entities);
   return named.ok ? ok(located) : named;
 };
