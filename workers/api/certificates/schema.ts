@@ -148,12 +148,12 @@ export const anchorSchema = z
     leaf_index: z.string().optional().meta({ description: "Leaf index (decimal string)." }),
     tree_size: z.string().optional().meta({ description: "Number of leaves (decimal string)." }),
     inclusion_proof: namesSchema.optional().meta({ description: "Inclusion proof: sibling hashes in base64, from the leaf to the root." }),
-    signed_root: z.string().optional().meta({ description: "Signed ledger checkpoint." }),
+    signed_root: z.string().optional().meta({ description: "Signed checkpoint." }),
     anchored_at: nullableSchema(timestampSchema).optional(),
     anchored_at_source: z
       .literal("service")
       .optional()
-      .meta({ description: "`service`: this service reported the time, and no third party attested it." }),
+      .meta({ description: "`service`: reported by this service, not attested by a third party." }),
     tlog_proof: nullableSchema(z.string()).optional().meta({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
     attested: z
       .object({
@@ -179,7 +179,7 @@ export const anchorSchema = z
       })
       .optional()
       .meta({
-        description: "Third-party attestations, if any: a timestamp, or cosignatures of witnesses that checked that the ledger only grows.",
+        description: "Third-party attestations: a timestamp, or cosignatures of witnesses that checked that the ledger only grows.",
       }),
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
