@@ -10,7 +10,7 @@ export const auditTrailQuerySchema = z.object({
   before_seq: positiveIntSchema.nullable().default(null).meta({
     type: "integer",
     minimum: 1,
-    description: "Returns entries before this number. Use `next_before_seq` from the previous page.",
+    description: "Returns only entries with a lower `seq`. Use `next_before_seq` from the previous page.",
   }),
 });
 
@@ -52,7 +52,7 @@ export const auditTrailSchema = z
       )
       .meta({ description: "Entries on this page, newest first." }),
     head: z.object({ seq: z.int(), hash: hashSchema }).nullable().meta({ description: "Newest entry of the chain." }),
-    next_before_seq: z.int().nullable().meta({ description: "Cursor for the next page; `null` on the last page." }),
+    next_before_seq: z.int().nullable().meta({ description: "`before_seq` for the next page; `null` on the last page." }),
     pending: z.array(pendingEntrySchema).meta({ description: "Recent entries that are not in the chain yet." }),
     proof: z
       .object({

@@ -302,7 +302,7 @@ export const getCertificateSchemas = once(() => {
   // Extends the unnamed schema. For a named schema, the OpenAPI document would use `allOf`, which cannot change the type of `subject`.
   const certificateDetailSchema = publishedCertificateObjectSchema
     .extend({
-      subject: textMapSchema.meta({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
+      subject: textMapSchema.meta({ description: "The person's details as typed. Contains personal data. Empty after erasure." }),
       subject_salts: textMapSchema.meta({
         description: "Salt of each field's commitment. With the salt, you can prove one field without disclosing the others.",
       }),
@@ -315,7 +315,7 @@ export const getCertificateSchemas = once(() => {
       policies: z.array(policyWithTextSchema),
       view_trail: z
         .array(certificateViewSchema)
-        .meta({ description: "The newest 100 views of the public page, newest first. Empty once the person's data is erased." }),
+        .meta({ description: "The newest 100 views of the public page, newest first. Empty after erasure of the person's data." }),
       audit: z
         .object({ seq: z.int(), hash: hashSchema, prev_hash: hashSchema })
         .nullable()
@@ -365,7 +365,7 @@ export const getCertificateSchemas = once(() => {
       type: z.string(),
       entity_type: z.string(),
       entity_id: z.string(),
-      payload: nullableSchema(z.record(z.string(), z.unknown())).meta({ description: "Payload of the entry; `null` once erased." }),
+      payload: nullableSchema(z.record(z.string(), z.unknown())).meta({ description: "Payload of the entry; `null` after erasure." }),
       payload_salt: nullableSchema(z.string()),
       payload_hash: hashSchema,
       prev_hash: hashSchema,

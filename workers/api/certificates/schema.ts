@@ -135,7 +135,7 @@ export const anchorSchema = z
     status: z
       .enum(["pending", "anchored"])
       .meta({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
-    event: z.string().meta({ description: "Event that the statement records, for example `certificate.issued`." }),
+    event: z.string().meta({ description: "Type of the recorded event, for example `certificate.issued`." }),
     entry_hash: describedHashSchema("`statement`"),
     statement: z
       .string()

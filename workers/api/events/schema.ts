@@ -38,7 +38,9 @@ export const eventFeedQuerySchema = z.object({
 /** One event, in the feed and as the body of a webhook delivery (SPEC Events). */
 export const eventSchema = z
   .object({
-    id: z.string().meta({ format: "uuid", description: "ID of the event, the same in every delivery. Use it to detect duplicates." }),
+    id: z
+      .string()
+      .meta({ format: "uuid", description: "ID of the event. All deliveries of an event have the same ID, so you can detect duplicates." }),
     type: z.string().meta({ description: "Event type. Ignore types that you do not recognize, because new ones can be added." }),
     created_at: timeSchema,
     share_id: z.string().nullable().meta({ description: "ID of the share, for events about a share." }),

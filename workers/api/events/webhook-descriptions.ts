@@ -99,7 +99,10 @@ const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescri
     .object({
       id: z
         .uuid()
-        .meta({ description: "ID of the event, the same in every delivery. Use it to detect duplicates.", example: eventExample.id }),
+        .meta({
+          description: "ID of the event. All deliveries of an event have the same ID, so you can detect duplicates.",
+          example: eventExample.id,
+        }),
       type: z.literal(type),
       created_at: timeSchema.meta({ example: eventExample.created_at }),
       ...subjectIdSchemas[subject],
@@ -125,12 +128,10 @@ export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void
       description: "ID of the delivery. Starts with `dlv_`.",
       example: "dlv_00m4q8x1c7b5n0t6w2h9k3v9d2",
     }),
-    "Svc-Attempt": z
-      .string()
-      .meta({
-        description: "Number of the scheduled attempt, 1 to 5. A delivery that is sent again has the number of its last attempt.",
-        example: "1",
-      }),
+    "Svc-Attempt": z.string().meta({
+      description: "Number of the scheduled attempt, 1 to 5. A delivery that is sent again has the number of its last attempt.",
+      example: "1",
+    }),
   });
 
   for (const [type, description] of Object.entries(webhookEventDescriptions)) {

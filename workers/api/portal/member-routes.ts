@@ -15,12 +15,10 @@ import { removeMember } from "../../operations/portal/remove-member.ts";
 import { updateMemberRole } from "../../operations/portal/update-member-role.ts";
 
 const exampleMemberId = "mem_00m4x8c1v6b3n9q2t7w0h5k3d8";
-const roleSchema = z
-  .enum(["owner", "member"])
-  .meta({
-    description: "`owner` can change settings. `member` can read records, test webhooks and acknowledge withdrawals.",
-    example: "member",
-  });
+const roleSchema = z.enum(["owner", "member"]).meta({
+  description: "`owner` can change settings. `member` can read records, test webhooks and acknowledge withdrawals.",
+  example: "member",
+});
 
 const memberIdParamSchema = z.object({
   member_id: idParamSchema(parseMemberId, "ID of the member or invitation. Starts with `mem_`.", exampleMemberId),
@@ -98,7 +96,7 @@ const updateMemberRoute = createRoute({
   path: "/v1/business/portal/members/{member_id}",
   operationId: "changeMember",
   summary: "Change a member's role",
-  description: "Owners only. Takes effect on that person's next request. The last owner's role cannot be changed to member.",
+  description: "Owners only. Takes effect on the member's next request. The last owner's role cannot be changed.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: memberIdParamSchema, body: requestBody(z.object({ role: roleSchema }).openapi("RoleChange"), { role: "owner" }) },
   responses: { 200: successResponse("The updated member.", "MemberResponse", memberSchema, { ...memberExample, role: "owner" }) },

@@ -23,7 +23,7 @@ const getHealthRoute = createRoute({
   responses: {
     200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthResponse", healthSchema) } } },
   },
-  when: { unhealthy: "At least one check failed. The message names the failed checks." },
+  when: { unhealthy: "At least one check failed. The message lists the failed checks." },
 });
 
 const getIssuerKeysRoute = createRoute({

@@ -17,7 +17,7 @@ export const getAudit = defineTool({
     limit: integerArgument(1, 100).default(20).describe("Maximum number of entries."),
     before_seq: integerArgument(1, Number.MAX_SAFE_INTEGER)
       .optional()
-      .describe("Return only entries with a smaller seq. Send next_before_seq from the previous page."),
+      .describe("Return only entries with a lower seq. Send next_before_seq from the previous page."),
   }),
   outputSchema: auditTrailSchema,
   untrustedFields: [], // audit entries contain no text written by third parties
