@@ -63,7 +63,10 @@ const actingBusinessFields = {
   otherShards: otherShardsField,
 };
 
-/** Matches active test shares of the client's business. */
+/**
+ * Matches active test shares of the client's business. For a live client, the count is 0, because the limit on test shares does not apply
+ * to it.
+ */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 

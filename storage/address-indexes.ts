@@ -1,5 +1,5 @@
-// Conditions and statements for columns that contain the index of an email address or phone number. During a rotation of the index key, an
-// index has two stored forms, and a row contains one of them. Searches must look for both.
+// Conditions and statements for columns that contain the index of an email address or phone number. During a rotation of the index
+// encryption keys, an index has several stored forms, usually two, and a row contains one of them. Searches must look for both.
 import { eq, inArray, is, SQL, type Column } from "drizzle-orm";
 import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Database, Statement } from "./database.ts";

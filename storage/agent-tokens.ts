@@ -154,7 +154,7 @@ export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
     .set({ revokedAt: now })
     .where(allOf(eq(agentTokens.id, id), isLiveToken(now)));
 
-/** Lists a person's live tokens for one client and redirect host. A new connection to the same client replaces these tokens. */
+/** Lists a person's live tokens for one client and redirect host. A new connection with the same client and host replaces these tokens. */
 export const listTokenIdsByClient = async (
   db: Database,
   connection: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },

@@ -262,9 +262,10 @@ export const isForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
   sql`(${isUnreadIssuance(ledgerIds)} or ${existsIn(anchors, eq(ord, changes.ord), isWaitingForEarlierLedger(ledgerIds))})`;
 
 /**
- * Returns the SQL statements that move event statements from earlier ledgers to the current one. This includes statements that were never
- * submitted, and statements from isolates that still have the earlier settings. The last SQL statement removes the earlier ledgers'
- * positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets separate ones.
+ * Returns the SQL statements that move event statements from earlier ledgers to the current one. This includes statements of issuances for
+ * which no result of a submission is stored yet, and statements from isolates that still have the earlier settings. The last SQL statement
+ * removes the earlier ledgers' positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets
+ * separate ones.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = isWaitingForEarlierLedger(ledgerIds);

@@ -111,7 +111,7 @@ const isWanted = ({ filter }: CertificateList) =>
 const maxJudged = 1_000;
 /**
  * To compute the total for a period, a search adds up at most `maxCounters` counters. In hours that are only partly in the period, it
- * counts up to `maxPartial` certificates individually. If a limit is reached, the total is a lower bound.
+ * counts up to `maxPartial` certificates individually. If a limit is exceeded, the total is a lower bound.
  */
 const maxCounters = 20_000;
 const maxPartial = 5_000;
@@ -126,7 +126,7 @@ interface Search {
   /** Selects the `ord` of the certificates in a range of the list. */
   readonly selectOrds: (range: ListRange) => SQL;
   readonly totals: readonly SQL<number>[];
-  /** Conditions that are true if a limit was reached, so that some matches may be missing. */
+  /** Conditions that are true if a limit was exceeded, so that some matches may be missing. */
   readonly omissions: readonly SQL[];
 }
 

@@ -70,7 +70,7 @@ export const markDomainVerified = (
 
 const leaseMs = hourMs; // if the process dies, the domains are due again after an hour
 
-/** Claims up to `max` verified domains that are due for a check. Concurrent runs get different domains. */
+/** Claims up to `max` verified domains whose check has been due for the longest time. Concurrent runs get different domains. */
 export const claimDueDomainChecks = async (db: Database, now: Instant, max: number) => {
   const { id, nextCheckAt, status } = domains;
   const due = query

@@ -125,7 +125,7 @@ export const consumeCodeAttempt = async (
   const storedIndex = toStoredIndex(addressIndex);
   const others = listOtherForms(addressIndex);
   const { attempts } = await batch(db, {
-    // During a rotation of the index key, the failures can be stored under another form of the index.
+    // During a rotation of the index encryption keys, the failures can be stored under another form of the index.
     ...(others.length > 0 && {
       aligned: db
         .update(emailCodeFailures)

@@ -87,8 +87,8 @@ const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
 /**
- * Returns the storage fault behind an error: the error itself, its cause, or a fault that its message describes. Returns null for any other
- * error.
+ * Returns the storage fault behind an error: the error itself, its cause, or a fault that its message or properties (`retryable`,
+ * `overloaded`) describe. Returns null for any other error.
  */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;

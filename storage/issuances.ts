@@ -172,7 +172,7 @@ export interface IssuanceContext {
   readonly revision: number;
   readonly signature: IssuerSignature;
   readonly addresses: AddressIndexes;
-  /** Policy captures that are older than this time are not reused for the certificate. */
+  /** The certificate can reuse only policy captures that are newer than this time. */
   readonly policiesNotBefore: Instant;
   /** The scheme, host and port of the page with the form. */
   readonly policyOrigin: string;

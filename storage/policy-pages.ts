@@ -26,7 +26,7 @@ interface RequestedPage {
   readonly businessId: string | SQLWrapper;
   readonly policyOrigin: string | SQLWrapper;
   readonly policyPage: string | SQLWrapper;
-  /** Captures that are older than this time are not reused for the certificate. */
+  /** The certificate can reuse only captures that are newer than this time. */
   readonly policiesNotBefore: Instant | SQLWrapper;
 }
 
@@ -37,7 +37,7 @@ const sharedCapture = (page: RequestedPage): SQL => isSharedCapture(page.policyO
 
 /**
  * Requests a capture of a certificate's page, unless an earlier capture can be used or the page is already waiting. Must come before the
- * insert of the certificate in the batch. Returns a row if a capture was requested.
+ * insert of the certificate in the batch. Returns a row if it has inserted one.
  */
 export const requestPolicyCapture = prepareOnce<{
   businessId: BusinessId;

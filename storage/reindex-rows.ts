@@ -1,4 +1,5 @@
-// Re-encrypts the stored indexes of a shard with the current index key. A test checks that every column with indexes is in this file.
+// Re-encrypts the stored indexes of a shard with the current index encryption key. A test checks that every column with indexes is in this
+// file.
 import { and, eq, isNull, notExists, sql, type Column, type SQL } from "drizzle-orm";
 import { alias, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { listStoredForms, toStoredIndex, type StoredIndex } from "../core/access/address-index.ts";

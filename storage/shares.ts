@@ -162,8 +162,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 
 /**
  * Finds a share with the data for a change. `access` identifies the caller: the business, the person, or the holder of an emailed link.
- * Returns null if the share does not belong to the business or person. In the result, the person's chain is null for a test person or an
- * erased account.
+ * Returns null if the share is unknown, or does not belong to the business or person. In the result, the person's chain is null for a test
+ * person or an erased account.
  */
 export const findChangeableShare = async (
   db: Database,

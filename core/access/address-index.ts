@@ -1,6 +1,6 @@
-// Indexes for finding rows by email address or phone number. Before the first rotation of the index keys, rows store the index itself.
-// After it, they store an encrypted form. An `AddressIndex` therefore contains the index and every stored form to search for: two forms
-// during a rotation, and otherwise one.
+// Indexes for finding rows by email address or phone number. Before the first rotation of the index encryption keys, rows store the index
+// itself. After it, they store an encrypted form. An `AddressIndex` therefore contains the index and every stored form to search for: two
+// forms during a rotation, and otherwise one.
 
 declare const kind: unique symbol;
 

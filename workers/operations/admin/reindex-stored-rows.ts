@@ -1,6 +1,6 @@
-// Encrypts all stored indexes of email addresses and phone numbers with the current index key. The work is divided into steps, which the
-// operator's command runs one after another (POST /v1/admin/keys/index). Repeating a step changes nothing, so the work can be stopped and
-// resumed at any time.
+// Encrypts all stored indexes of email addresses and phone numbers with the current index encryption key. The work is divided into steps,
+// which the operator's command runs one after another (POST /v1/admin/keys/index). Repeating a step changes nothing, so the work can be
+// stopped and resumed at any time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { reindexSteps } from "../../../storage/reindex-rows.ts";

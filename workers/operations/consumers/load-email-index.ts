@@ -11,8 +11,8 @@ export const loadEmailIndex = ({ shards, vault }: Stores, { id }: Pick<Person, "
 
 /**
  * Returns the person's index for use in a query of their own shard. Usually, this is an SQL expression that selects the index, which saves
- * a query. While an index key is being rotated, a query must search for all forms of the index. In that case, loads the index, and returns
- * null if the account no longer exists.
+ * a query. While an index encryption key is being rotated, a query must search for all forms of the index. In that case, loads the index,
+ * and returns null if the account no longer exists.
  */
 export const selectOwnIndex = async (
   services: Stores,
