@@ -173,8 +173,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Reads the change logs of all shards. Uploads full tiles in the background, so that R2 does not delay the next alarm. Never rejects,
-   * because the platform retries a failing alarm six times and then drops it.
+   * Reads the change logs of all shards. Uploads full tiles in the background, so that R2 does not delay the next alarm. Does not reject if
+   * a shard fails, because the platform retries a failing alarm six times and then drops it.
    */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;

@@ -164,7 +164,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places waiting entries. Never rejects, because the platform retries a failing alarm six times and then drops it. */
+  /** Places waiting entries. Does not reject if that fails, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
     await this.#arm(retryMs); // set before any work, so that the work resumes if the process dies
