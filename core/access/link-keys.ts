@@ -46,8 +46,8 @@ export const parseLinkKeys = (text: string): LinkKeys | null => {
 };
 
 /**
- * Appends a new key, marked `@next`, that is not used to create tokens yet. If the list already ends with such a key, returns it unchanged.
- * `text` is undefined if LINK_KEYS is not set.
+ * Appends a new key, marked `@next`, that is not used to create tokens yet. If the list already ends with such a key, returns the list
+ * unchanged. `text` is undefined if LINK_KEYS is not set.
  */
 export const addNextLinkKey = (text: string | undefined, key: Bytes): string => {
   const earlier = text === undefined || text === "" ? indexKeyName : text;

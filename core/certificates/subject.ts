@@ -1,6 +1,6 @@
 // A certificate's subject. The certificate commits to each field with a 128-bit salt, because a plain hash of a phone number could be
 // reversed by trying all ~10^10 numbers. Anyone who has a value and its salt can prove that field without the others. Once the root salt is
-// deleted, nobody can match values to the commitments, but the fingerprint stays valid.
+// deleted, no one can match values to the commitments, but the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";

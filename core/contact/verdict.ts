@@ -37,7 +37,10 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** Returns the reason that results from this record alone. A share that was replaced counts as expired. */
+/**
+ * Returns the reason that results from this record alone. A share that was renewed counts as expired: if the new share contains the email
+ * address or phone number too, the new share determines the result.
+ */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";

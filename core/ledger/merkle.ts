@@ -57,7 +57,7 @@ export const getInclusionProofLength = (index: bigint, size: bigint): number => 
 /**
  * Returns how many hashes the inclusion proofs of two leaves share, counted from the root. `first` must not be greater than `second`. At
  * the node where the two paths separate, the first leaf is in the left subtree, which is perfect. The number of hashes that only the first
- * leaf's proof contains is therefore the height of that node: the position of the highest bit in which the indexes differ.
+ * leaf's proof contains is therefore the height of that node: the position, counted from 1, of the highest bit in which the indexes differ.
  */
 export const countSharedProofHashes = (first: bigint, second: bigint, size: bigint): number =>
   getInclusionProofLength(first, size) - getBitLength(first ^ second);

@@ -1,4 +1,4 @@
-// A removal request: a person authorizes us to ask data brokers to delete the person's data. The list of brokers is fixed, so that nobody
+// A removal request: a person authorizes us to ask data brokers to delete the person's data. The list of brokers is fixed, so that no one
 // can use a request to send messages to anyone else.
 import type { ConsumerId, RemovalId } from "../ids.ts";
 import { refuse, ok, type Result } from "../result.ts";

@@ -57,7 +57,8 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
   return Number.isFinite(instant) ? Math.max(0, instant - clock()) : undefined;
 };
 
-// 499 means that the connection was closed before the response. The server may have processed the request, so the outcome is unknown.
+// 499 means that the connection was closed before the response. The server may or may not have processed the request, so the request can be
+// retried.
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]);
 
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>

@@ -7,7 +7,7 @@ import type { TextModelRunner } from "../../core/integration/text-model-runner.t
 import { secondMs } from "../../core/time.ts";
 
 const modelTimeoutMs = 8 * secondMs; // a developer is waiting, and the heuristics work even without the model
-const maxOutputTokens = 1_024; // limits the wait; output that is cut off is not valid JSON and is discarded
+const maxOutputTokens = 1_024; // enough for 200 entries of about five tokens; output that is cut off is not valid JSON and is discarded
 const seed = 1; // a fixed seed and temperature 0 make the output as repeatable as the platform allows
 
 const numberSchema = z.int().min(0).max(999);

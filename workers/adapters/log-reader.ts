@@ -117,9 +117,9 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 
 /**
  * Returns null if the current tree and the last tree seen are consistent. Either tree can be the larger one. If the current tree is
- * smaller, its checkpoint may come from a cache that does not have the tiles of the larger tree yet. Missing tiles are then reported as
- * `checkpoint_behind`. Two roots at the same size prove a fork. For trees of different sizes, only the tiles of the larger tree can prove
- * one.
+ * smaller, its checkpoint may come from a cache that does not have the tiles of the larger tree yet. Missing tiles are then a retryable
+ * failure (`checkpoint_behind`). Two roots at the same size prove a fork. For trees of different sizes, only the tiles of the larger tree
+ * can prove one.
  */
 export const checkHistory = async (
   tiles: TileStore,

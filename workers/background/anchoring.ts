@@ -23,8 +23,8 @@ const listCodes = (settled: readonly { readonly outcome: SubmissionOutcome }[]):
   [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 
 /**
- * Builds the requests and stores them before they are sent. Returns null if another run has stored its results in the meantime
- * (`isRunCurrent`).
+ * Builds the requests and stores them before they are sent. Returns null if the run is outdated, because another run has stored its results
+ * or the database was restored (`isRunCurrent`).
  */
 const prepareStatements = async (
   db: Database,

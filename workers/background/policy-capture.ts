@@ -47,8 +47,8 @@ import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 // connections.
 const workerCount = 2;
 const certificatesPerBatch = 100; // makes a batch of about 105 statements
-// A race is lost if another worker links the same certificates first. That worker has then made progress, so more consecutive losses than
-// this indicate a bug.
+// A race is lost if another worker links the same certificates first, or if a snapshot was inserted or deleted in the meantime. Other work
+// has then made progress, so more consecutive losses than this indicate a bug.
 const maxLostRaces = 5;
 
 const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, isComplete: true, isOfOrigin: false };

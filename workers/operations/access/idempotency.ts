@@ -49,8 +49,8 @@ export interface IdempotentResponse {
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the functions for a request that holds a claim. `saveResponse`, `release`, `suspend` and the statements from `toStatements` end
- * the claim.
+ * Returns the functions for a request that holds a claim. After `saveResponse`, `release`, `suspend` or the statements from `toStatements`,
+ * the request no longer holds the claim.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim, consumerId: ConsumerId | null) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({

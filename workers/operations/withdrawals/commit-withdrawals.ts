@@ -16,8 +16,9 @@ export const maxPerBatch = 20;
 
 /**
  * Withdraws all or none of the given certificates of a business, with the same method and actor. A withdrawal is never earlier than the
- * certificate's issuance, so its time can be later than `change.now` (`getWithdrawalTime`). If one of them has been withdrawn since it was
- * read, throws an error that `isOutdatedWithdrawal` recognizes. The caller schedules the follow-up work.
+ * certificate's issuance or an earlier withdrawal for individual recipients, so its time can be later than `change.now`
+ * (`getWithdrawalTime`). If one of them has been withdrawn since it was read, throws an error that `isOutdatedWithdrawal` recognizes. The
+ * caller schedules the follow-up work.
  */
 export const commitWithdrawals = async (
   services: WithdrawalDependencies,
