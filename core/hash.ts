@@ -27,7 +27,6 @@ export const sha256 = (data: string | Uint8Array): Uint8Array => toUint8Array(cr
 /** Returns the SHA-256 as 64 lowercase hex characters. */
 export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
-/** Returns the HMAC-SHA-256, 32 bytes. */
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Uint8Array =>
   toUint8Array(createHmac("sha256", key).update(toInputBytes(data)).digest());
 

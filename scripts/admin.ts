@@ -66,7 +66,7 @@ const addShardToConfiguration = (requested?: string): void => {
 };
 
 /**
- * The form of a command line, what the command does, and the function that gets its arguments. In the form, `<…>` is any text, `[…]` is
+ * The syntax of a command, its help text, and the function to call with its arguments. In the syntax, `<…>` is any text, `[…]` is
  * optional, and `...` at the end repeats the last argument.
  */
 type Command = readonly [form: string, help: string, run: (...args: string[]) => Promise<void> | void];

@@ -2,9 +2,9 @@
 
 /** Returns the faults that the Worker finds in its settings and secrets. Each starts with the name of a setting and contains no secret. */
 const listConfigFaults = async (settings: object): Promise<readonly string[]> => {
-  // The address is a variable, so that the type checker skips this import. It cannot check the Worker's modules and Node's types together.
-  const address = new URL("../workers/env.ts", import.meta.url).href;
-  const { loadConfig } = (await import(address)) as { readonly loadConfig: (settings: object) => object };
+  // The URL is a variable, so that the type checker skips this import. It cannot check the Worker's modules and Node's types together.
+  const moduleUrl = new URL("../workers/env.ts", import.meta.url).href;
+  const { loadConfig } = (await import(moduleUrl)) as { readonly loadConfig: (settings: object) => object };
   try {
     loadConfig(settings);
     return [];

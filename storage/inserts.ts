@@ -1,4 +1,4 @@
-// Inserts that drizzle does not support: conditional inserts, and inserts with any number of rows.
+// Inserts that drizzle does not support: conditional inserts, and inserts that bind all rows as one value (D1 allows 100 bound values).
 import { eq, getColumns, getColumnTable, is, SQL, sql, type Column, type InferInsertModel } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteInsertValue, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Statement } from "./database.ts";

@@ -93,7 +93,8 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
   /** Returns true if a token is accepted for `purpose`. Compares in constant time. */
   readonly isLinkToken: (purpose: string, token: string) => Promise<boolean>;
   /**
-   * Derives a token from the index key, which is never rotated. Use it for IDs, or if `purpose` contains a secret that is stored sealed.
+   * Derives a token from the index key, which is never rotated. Use it for IDs, or if `purpose` includes a secret that the database stores
+   * only in sealed form.
    */
   readonly permanentToken: (purpose: string) => Promise<string>;
   /**

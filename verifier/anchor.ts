@@ -91,7 +91,7 @@ const findPublishedStatementFault = (published: JsonObject | null, statement: st
 
 /** Compares the anchor on the certificate with the ledger's receipt. Returns null if they match. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
-  // The certificate may be slightly older than the receipt, so its anchor can still be pending.
+  // The certificate may have been read before the receipt was stored, so its anchor can still be pending.
   if (published?.status !== "anchored") return null;
   const pairs: readonly (readonly [string, unknown])[] = [
     ["ledger", receipt.ledger],

@@ -39,8 +39,8 @@ export const checkCanonical = (preimage: Preimage | null): Finding =>
   preimage === null ? fail("the record is not canonical JSON with exactly the bound members") : pass();
 
 /**
- * Checks the fingerprint of a record. `claimed` is the fingerprint on the certificate, and `expected` is the fingerprint that the reader
- * knows from elsewhere.
+ * Checks the fingerprint of a record. `claimed` is the fingerprint on the certificate, and `expected` is a fingerprint
+ * that the person verifying got from another source, or null.
  */
 export const checkFingerprint = (text: string | null, claimed: unknown, expected: string | null): Finding => {
   const actual = sha256Hex(text ?? "");

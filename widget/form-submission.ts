@@ -35,8 +35,8 @@ export function watchForms(configs: GetConfigs): void {
   addEventListener("click", recordClick, true);
   addEventListener("change", ({ target }) => handleChange(target as HTMLInputElement, configs), true);
   addEventListener("reset", ({ target }) => isForm(target) && handleReset(target, configs), true);
-  // A page that the browser restores from the back-forward cache has no pending submission, and the form's certificate has already been
-  // used.
+  // The browser restored the page from the back-forward cache, so the earlier submission is over and its certificate is used. Releases
+  // held forms and forgets their submissions.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     for (const unhold of heldForms.values()) unhold();

@@ -21,7 +21,7 @@ export interface EventPage {
 
 const rowsPerRead = 500;
 const maxEventsSkipped = 20_000; // per page; reading 20,000 rows takes about ten milliseconds
-const minDrainSpacingMs = 30; // under load, several events then share one push to each endpoint's queue and one disk write there
+const minDrainSpacingMs = 30; // batches events under load: one push to each endpoint's queue, and one disk write in the queue
 
 export interface SequencePorts {
   readonly archive: EventArchive;

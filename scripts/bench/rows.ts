@@ -22,7 +22,7 @@ import { consentRequest } from "./submission.ts";
 
 interface RowCost {
   readonly action: string;
-  /** How often the action ran. The figures are divided by this number. */
+  /** How many times the action ran. The figures are divided by this number. */
   readonly count: number;
   readonly rows: number;
   readonly bytes: number;

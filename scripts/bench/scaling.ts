@@ -7,7 +7,7 @@ const accountBytes = 1e12; // D1's limit for all databases of an account
 const rates = [1, 79, 1_000, 10_000];
 const secondsPerMonth = 30 * 86_400;
 
-/** The costs of one certificate, except for `objects`. */
+/** Costs per certificate. `objects` is per million certificates. */
 interface Cost {
   readonly d1Rows: number;
   readonly d1Bytes: number;

@@ -6,8 +6,8 @@ import { secondMs, type Instant } from "../../core/time.ts";
 const maxKnown = 10_000; // each entry takes about 100 bytes
 const maxAddresses = 20_000;
 /**
- * After this time, a lookup no longer counts as running. Without this limit, a lookup would count forever if its caller disconnects,
- * because `end` is then never called. The limit is longer than the time that a database has to respond.
+ * After this time, a lookup no longer counts as running. If the caller disconnects, `end` is never called, and the lookup would count
+ * forever. The limit is longer than the database timeout.
  */
 const maxLookupMs = 3 * secondMs;
 

@@ -41,7 +41,7 @@ const requestLogWork = async (platform: Platform): Promise<void> => {
   await countCertificates(platform);
 };
 
-const staleRelayMs = 60 * secondMs; // the platform must have ended a relay that started longer ago than this
+const staleRelayMs = 60 * secondMs; // the platform has ended any relay that started longer ago
 
 /** Creates the function that runs the outbox relay. In each isolate, only one relay runs at a time, even if many submissions request it. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {

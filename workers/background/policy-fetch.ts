@@ -17,7 +17,7 @@ const maxPages = 12; // enough for two start pages, three candidates for each po
 
 export interface FetchedPolicies {
   readonly found: CapturedPolicies;
-  /** False if a page that might contain a missing policy did not respond. Another attempt may then find more. */
+  /** False if a policy is missing and a page that might link to it or contain it did not respond. A retry may find more. */
   readonly isComplete: boolean;
   /** True if both policies were found without the page with the form. They then apply to every page of the origin. */
   readonly isOfOrigin: boolean;

@@ -17,7 +17,7 @@ const bulkEvents = 2_000;
 const bulkRounds = 3;
 const steadyEvents = 200;
 const steadyEveryMs = 50;
-const kills = [300, 700, 1_100, 1_500]; // the program is killed after each of these numbers of deliveries
+const kills = [300, 700, 1_100, 1_500]; // the program is killed each time the number of deliveries reaches one of these
 const waitAfterKillsMs = 30_000;
 
 interface Arrival {

@@ -45,7 +45,7 @@ interface CheckItemProps {
   readonly fact?: Child;
 }
 
-/** A check. The page script replaces "Not checked in this browser" with its outcome. */
+/** The page script replaces "Not checked in this browser" with the result of the check. */
 const CheckItem: FC<CheckItemProps> = ({ name, label, passed, passedText, incompleteText, skippedText, fact }) => {
   const { messages } = usePageContext();
   return (
