@@ -179,8 +179,8 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 
 /**
  * Returns the log's first checkpoint that covers the entry `index` and has at least `witnessMin` cosignatures. If `needsStamp` is true, it
- * must also have a timestamp. Returns null if there is no such checkpoint. To limit the search, pass as `sinceWindow` the window in which
- * the entry was added, or an earlier one.
+ * must also have a timestamp. Returns null if there is no such checkpoint. To limit the search, ignores checkpoints before `sinceWindow`.
+ * Pass the window in which the entry was added, or an earlier one.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

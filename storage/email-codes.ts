@@ -183,7 +183,7 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
 export const findSignupIdByCode = async (db: Database, codeId: string): Promise<string | null> =>
   (await db.select({ signupId: emailCodes.signupId }).from(emailCodes).where(eq(id, codeId)).get())?.signupId ?? null;
 
-/** Lists the IDs of the codes created after `since`, except those that exceeded a limit. */
+/** Lists the IDs of the codes created after `since`, except those that exceeded a limit. The limits keep this list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })

@@ -25,7 +25,7 @@ export interface Trust {
   readonly witnessMin: number;
   readonly authorities: readonly TimestampPin[];
   readonly issuerKeys: readonly IssuerKey[];
-  /** The public keys that verify the service's signatures on Rekor entries, as SPKI in base64. */
+  /** The public keys that verify the issuer's signatures on Rekor entries, as SPKI in base64. */
   readonly anchorKeys: readonly string[];
 }
 

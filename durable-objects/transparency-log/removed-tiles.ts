@@ -16,7 +16,7 @@ import {
 import { findTile, TileConflict, type TileBucket } from "../../storage/log-tiles.ts";
 import { isTileRemoved, readTile } from "./tables.ts";
 
-const maxCachedTiles = 64; // each takes 8 KiB
+const maxCachedTiles = 64; // each takes 8 KiB; proofs of neighboring entries use the same tile
 
 /** Thrown if R2 does not return the right bytes of a tile. The same request may succeed later. */
 export class TileUnavailable extends Error {
