@@ -23,9 +23,9 @@ export const mapForms = <Result>(index: AddressIndex | SQL, build: (form: Stored
   is(index, SQL) ? [build(index)] : listStoredForms(index).map(build);
 
 /**
- * Returns the statements that change an address's index to the form for new rows, in all memberships and invitations in the shard. Queries
- * compare the indexes in these tables with each other, so every insert into them must be in a batch with these statements. Returns no
- * statements if no key is being rotated.
+ * During a key rotation, returns the statements that rewrite an address's index to its new stored form, in all memberships and invitations
+ * in the shard. Queries compare the indexes in these tables with each other, so every insert into them must be in a batch with these
+ * statements. Returns no statements at other times.
  */
 export const alignMembershipIndexes = (db: Database, index: AddressIndex): readonly Statement[] => {
   const others = listOtherForms(index);

@@ -1,5 +1,5 @@
 // The view trail of a certificate: one row for each of the first 10,000 views of its public page. Data about the viewer is sealed. The
-// certificate's column `view_count` counts all views except those by bots.
+// certificate's `view_count` column counts all views except those by bots.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";

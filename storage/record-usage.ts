@@ -19,7 +19,7 @@ export interface StoredRecord {
   readonly now: Instant;
   /** The bytes that are stored only for this record. */
   readonly ownBytes: number;
-  /** Records with the same texts share them. The bytes of a text count only if the text is new. */
+  /** Records with the same text share one stored copy, so only a new text counts toward the client's limit on bytes. */
   readonly disclosure?: SharedText;
   readonly entities?: SharedText;
 }

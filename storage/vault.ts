@@ -80,7 +80,7 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
   readonly codeHash: (purpose: string, code: string) => Promise<AddressIndex>;
   /**
    * Returns 120 bits for the ID of a certificate whose submission has an idempotency key. The same idempotency key always gives the same
-   * ID. Without the index key, the IDs cannot be guessed.
+   * ID. Only someone who knows the index key can predict these IDs.
    */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
   /**

@@ -80,8 +80,8 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   if (!event.isTrusted) {
-    // A script dispatched the event and usually calls form.submit() next. Unless submit() is hooked, that submission cannot be held. It
-    // must at least not contain a certificate that covers other values.
+    // A script dispatched the event and usually calls form.submit() next. Unless submit() is hooked, that submission cannot wait for a
+    // certificate, so a certificate for other values must be removed from the form.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }

@@ -344,6 +344,7 @@ ${renderDefinitionList(
 )}`;
 };
 
+/** Renders the article that certificate.html and the self-checking page contain. */
 export const renderCertificateArticle = (parts: ArticleParts, disclosed: DisclosedFields): Markup => {
   const { certificate } = parts.opened;
   return html`<main id="certificate">

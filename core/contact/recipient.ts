@@ -18,7 +18,7 @@ const includesAnyName = (names: readonly string[], ownNames: readonly (string | 
 export const isNamedRecipient = (recipients: NamedRecipients, ownNames: readonly (string | null)[]): boolean =>
   includesAnyName(recipients.entities, ownNames);
 
-/** Returns whether the consent includes the business and the person has not withdrawn it for this business. */
+/** Returns whether the consent covers the business and the person has not withdrawn it for this business. */
 export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], ownNames: readonly (string | null)[]): boolean =>
   includesAnyName(listActiveEntities(recipients), ownNames);
 

@@ -19,7 +19,7 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string;
 }
 
-/** Returns true for a valid name of one of our logs: a key name with a host and a path. */
+/** Returns true if the text has the format of our logs' names: a key name that consists of a host and a path. */
 export const isTlogOrigin = (text: string): boolean => isKeyName(text) && /^[^/]+(?:\/[^/]+)+$/.test(text);
 
 /** Returns the log's path, such as `/ledger/2026h2` for `api.example.com/ledger/2026h2`. */

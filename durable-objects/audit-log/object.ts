@@ -137,10 +137,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns the same entries as `listEntries`, with proofs. The proofs of the entries use the first checkpoint that covers all of these
-   * entries, so later calls return the same proofs until the log's keys change. If no record of heads contains the chain yet, adds one
-   * first, unless the log is frozen. Returns null if there are no entries, or if the log was frozen before it signed a checkpoint that
-   * covers them.
+   * Returns the same entries as `listEntries`, with proofs against the first checkpoint that covers all of them. Later calls therefore
+   * return the same proofs until the log's keys change. If no heads record contains the chain yet, this adds one, unless the log is frozen.
+   * Returns null if there are no entries, or if the log was frozen before it signed a checkpoint that covers them.
    */
   getTrail(chain: string, changeIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, changeIds);

@@ -252,7 +252,7 @@ const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
   retrying: "due IS NOT NULL AND attempt > 0",
 };
 
-/** Lists the deliveries that are older than the delivery `before`, newest first. Returns null if that delivery does not exist. */
+/** Lists deliveries, newest first, starting after the one with the ID in `before`. Returns null if that delivery does not exist. */
 export const listDeliveries = (
   sql: SqlStorage,
   limit: number,

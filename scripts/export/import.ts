@@ -26,7 +26,7 @@ export interface ImportOptions extends Omit<ExportOptions, "serviceVersion" | "n
 }
 
 const progressName = "import.json";
-/** The folder within the state folder that contains all data of the service. */
+/** The subfolder of the state folder that contains all of the service's data. */
 const dataFolder = "v3";
 
 /** The progress of an import: which export it reads, and which files have been imported. */

@@ -1,5 +1,5 @@
 // Replaces the signing secret of one webhook endpoint or of all endpoints. The service does the work in steps. The state file records the
-// progress, so the same command continues after any interruption and replaces no secret twice.
+// progress, so the command can continue after an interruption and never replaces a secret twice.
 import { existsSync, readFileSync } from "node:fs";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
 

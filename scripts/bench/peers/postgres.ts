@@ -1,4 +1,5 @@
-// Runs PostgreSQL with its default durability (fsync and synchronous_commit on) for the programs that svc is compared with.
+// Runs PostgreSQL for the programs that the benchmark compares svc with. It has its default durability: fsync and synchronous_commit are
+// on.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -15,8 +15,8 @@ export const callerFromSession = ({ userId, ...session }: AnySession): RequestCa
 });
 
 /**
- * Returns the key that counts a person's changes. The owners of a business share one count, and its other members share another. A member
- * who uses up the limit therefore cannot keep the owners from removing the member or revoking a key.
+ * Returns the rate limit key under which changes are counted. The owners of a business share one count, and its other members share
+ * another. A member who uses up the limit therefore cannot keep the owners from removing the member or revoking a key.
  */
 const toChangesKey = (session: AnySession): string => {
   const { businessId, id } = callerFromSession(session);

@@ -17,7 +17,7 @@ export interface UsedCode {
   readonly now: Instant;
 }
 
-/** A sign-in's statements and domain events. The first statement, if any, inserts the consumer or the business. */
+/** The database statements and domain events of a sign-in. The first statement, if any, inserts the consumer or the business. */
 export interface SignInChanges {
   readonly statements: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];

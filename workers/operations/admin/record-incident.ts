@@ -46,8 +46,8 @@ export interface IncidentChange {
 const maxAttempts = 3; // an attempt fails only if another update is added at the same moment
 
 /**
- * Adds an update. If requested, also changes the impact, or ends or reopens the incident. Returns `not_found` for an unknown incident.
- * Throws if other updates were added during each of three attempts.
+ * Adds an update to an incident, and optionally changes its impact, ends it or reopens it. Returns `not_found` for an unknown incident.
+ * Throws if all three attempts fail because other updates were added at the same time.
  */
 export const changeIncident = async (
   services: ReadDependencies,

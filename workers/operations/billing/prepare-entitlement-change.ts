@@ -12,7 +12,9 @@ interface AccountChange {
   readonly domainEvents: readonly DomainEvent[];
 }
 
-/** Returns the statements and domain events for a change. Both are empty if the account already has this status and plan. */
+/**
+ * Returns the statements and domain events that give an account a billing status and plan. Both are empty if the account already has them.
+ */
 export const prepareEntitlementChange = (
   db: Database,
   account: BilledAccount,

@@ -25,7 +25,7 @@ export const withdrawCertificate = async (
   { db, record: located }: LocatedRecord,
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
-    /** The blind indexes for finding the other certificates. If the list is empty, withdraws only this certificate. */
+    /** The blind indexes of the addresses whose other certificates are also withdrawn. If the list is empty, only this certificate is. */
     readonly addressIndexes: readonly AddressIndex[];
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {

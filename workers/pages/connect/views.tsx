@@ -1,4 +1,4 @@
-// Pages for connecting an agent to an account. They do not load scripts, and they show text of the client only as verbatim text.
+// Pages for connecting an agent to an account. They do not load scripts, and they show text from the client only as verbatim quotes.
 import type { Child, FC } from "hono/jsx";
 import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";

@@ -128,7 +128,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** The initial value. If the form was refused, the field shows the submitted value instead. */
+  /** The initial value. After a validation error, the field shows the submitted value instead. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly isOptional?: boolean;
