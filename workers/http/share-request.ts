@@ -12,7 +12,7 @@ export const challengeSchema = z.string().refine(isCodeChallenge, "must be the 4
   example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
 });
 export const challengeMethodSchema = z.literal("S256").meta({ description: "The only supported method.", example: "S256" });
-export const stateSchema = z.string().max(512).meta({ description: "Any value of yours. Returned unchanged with the code." });
+export const stateSchema = z.string().max(512).meta({ description: "Opaque value, returned unchanged with the code." });
 export const clientIdSchema = z
   .string()
   .max(64)

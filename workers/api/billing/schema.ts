@@ -7,7 +7,7 @@ import { secondMs, type Instant } from "../../../core/time.ts";
 
 export const checkoutQuerySchema = z.object({
   plan: z.enum(purchasablePlans).meta({
-    description: "Plan to buy: `business` for a business, by an owner; `white_glove` for a consumer.",
+    description: "Plan to buy. `business`: for a business (owners only). `white_glove`: for a consumer.",
     example: "business",
   }),
 });

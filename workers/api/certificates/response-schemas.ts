@@ -235,7 +235,7 @@ export const getCertificateSchemas = once(() => {
     policies: z.array(policySchema),
     policies_status: z
       .enum(["pending", "captured", "unavailable"])
-      .meta({ description: "Whether the website's policies were captured, which happens after issuance." }),
+      .meta({ description: "Whether the website's policies were captured (after issuance)." }),
     preimage: preimageSchema,
     canonical: z.string().meta({ description: "Text whose SHA-256 hash is the fingerprint." }),
     signature: signatureSchema,
@@ -421,7 +421,7 @@ export const getCertificateSchemas = once(() => {
           }),
           leaf_index: nullableSchema(z.string()).meta({ description: "Leaf index (decimal string)." }),
           leaf_body: nullableSchema(z.string()).optional().meta({
-            description: "Ledger leaf, in base64. Present only if the leaf is not the statement itself.",
+            description: "Ledger leaf, in base64. Absent if the leaf is the statement itself.",
           }),
           tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves (decimal string)." }),
           inclusion_proof: z

@@ -190,7 +190,7 @@ export const certificateViewSchema = z
     ip: z.string().nullable().meta({ description: "IP address; `null` if redacted." }),
     user_agent: z.string().nullable().meta({ description: "`null` if redacted." }),
     os: z.string().nullable().meta({ description: "Operating system, if known." }),
-    bot: z.boolean().meta({ description: "`true` for an automated request, which `view_count` does not include." }),
+    bot: z.boolean().meta({ description: "`true` for an automated request, not included in `view_count`." }),
   })
   .openapi("View", { description: "One view of the public page." });
 

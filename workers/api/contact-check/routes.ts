@@ -189,7 +189,7 @@ const matchSubjectRoute = createRoute({
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
   responses: {
-    200: successResponse("Whether the email address and phone number match.", "MatchResponse", matchResultSchema, matchExample),
+    200: successResponse("Whether the email address or phone number matches.", "MatchResponse", matchResultSchema, matchExample),
   },
   when: {
     cert_not_found:

@@ -79,7 +79,7 @@ const removePasskeyRoute = createRoute({
   operationId: "removePasskey",
   summary: "Remove a passkey",
   description:
-    "Requires a sign-in within the last 10 minutes. You can no longer sign in with the passkey. Sessions started with it stay active until they expire or you end them.",
+    "You can no longer sign in with the passkey. Sessions that you started with it stay active until they expire or you end them. You must have signed in within the last 10 minutes.",
   middleware: consumerGuard(requireFreshSignIn, noBody),
   request: { params: passkeyIdParamSchema },
   responses: {

@@ -348,7 +348,7 @@ export const shareSchema = z
     superseded_by: z.string().nullable().meta({ description: "ID of the later share that renewed this share." }),
     cease: nullableSchema(ceaseNoticeSchema).meta({
       description:
-        "Deadline by which the business must stop contacting the person, and its acknowledgment. `null` unless the person revoked the share.",
+        "Deadline by which the business must stop contacting the person, and the business's acknowledgment. `null` unless the person revoked the share.",
     }),
     last_delivered_at: describedTime(
       "When the business last received data: it redeemed the code, read the values or got an update. `null` if never. Included only in responses to the person",

@@ -54,7 +54,7 @@ export const userSchema = z
   .openapi("SignedInUser");
 
 export const sessionSchema = userSchema
-  .extend({ user: userSchema.meta({ description: "The same fields again, as in the sign-in response." }) })
+  .extend({ user: userSchema.meta({ description: "The signed-in user, with the same fields as the sign-in response." }) })
   .openapi("Session");
 
 export const signedInSchema = z.object({
