@@ -277,7 +277,7 @@ export const getCertificateSchemas = once(() => {
       salt: z
         .string()
         .optional()
-        .meta({ description: "128 random bits. They prevent guessing the evidence from its hash. Absent from older certificates." }),
+        .meta({ description: "128 random bits that prevent guessing the evidence from its hash. Absent from older certificates." }),
       page_url: z.string().meta({ description: "URL of the page that contains the form." }),
       ip: z.string().meta({ description: "IP address from which the form was submitted." }),
       user_agent: z.string(),

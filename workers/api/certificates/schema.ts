@@ -158,7 +158,7 @@ export const anchorSchema = z
     attested: z
       .object({
         tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves (decimal string)." }),
-        signed_root: z.string().meta({ description: "Ledger checkpoint that the third parties attested, with witness cosignatures." }),
+        signed_root: z.string().meta({ description: "Attested ledger checkpoint, with witness cosignatures." }),
         inclusion_proof: namesSchema.meta({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
         time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation, according to the third party's clock." }),
         time_source: z
