@@ -46,7 +46,7 @@ export const getCertificateSchemas = once(() => {
   });
   const withdrawnEntitiesDescription = {
     description:
-      "Recipients for whom the person withdrew consent individually, oldest first. Consent for the others remains, unless `status` is `revoked`. Absent if there are none.",
+      "Recipients for whom the person withdrew consent individually, oldest first. Consent for the others remains unless `status` is `revoked`. Absent if there are none.",
   };
   const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription);
 
@@ -78,7 +78,7 @@ export const getCertificateSchemas = once(() => {
     .readonly()
     .optional()
     .meta({
-      description: "Keys of fields with invalid values. The values are stored, but searches do not find them. Absent if there are none.",
+      description: "Keys of fields with invalid values. Searches do not find these values. Absent if there are none.",
       example: ["country"],
     });
   const submissionNotesFields = {
@@ -264,8 +264,7 @@ export const getCertificateSchemas = once(() => {
   const verifiedCertificateSchema = publishedCertificateObjectSchema
     .extend({
       duplicates: z.array(duplicateSchema).optional().meta({
-        description:
-          "Other signed texts of this certificate. Present only if the submission was repeated during an outage and got a different fingerprint.",
+        description: "Other signed texts of this certificate. Present only if the submission was repeated during an outage.",
       }),
     })
     .openapi("VerifiedCertificate", { description: "Certificate without personal data." });

@@ -160,7 +160,7 @@ export const anchorSchema = z
         tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves (decimal string)." }),
         signed_root: z.string().meta({ description: "Attested ledger checkpoint, with witness cosignatures." }),
         inclusion_proof: namesSchema.meta({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
-        time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation, according to the third party's clock." }),
+        time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation by the third party's clock." }),
         time_source: z
           .enum(["rfc3161", "cosignature"])
           .meta({ description: "Source of the time: a timestamp authority (`rfc3161`) or a witness (`cosignature`)." }),
