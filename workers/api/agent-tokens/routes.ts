@@ -38,7 +38,7 @@ const commonFields = {
 };
 
 const createdTokenSchema = z
-  .object({ ...commonFields, token: z.string().meta({ description: "The token. Starts with `pat_`. It is shown only once." }) })
+  .object({ ...commonFields, token: z.string().meta({ description: "Starts with `pat_`. Shown only once, so save it now." }) })
   .openapi("MintedAgentToken");
 
 /** Returns the schemas that only describe responses. They are created when the OpenAPI document is built. */

@@ -76,7 +76,7 @@ const receiveProviderEventRoute = createRoute({
   when: {
     csrf_failed: "A browser sent the request from another site.",
     invalid_request:
-      "The signature is missing or expired, or it does not match the body; the body is not an event; or, in production, the event is a test-mode event.",
+      "The signature is missing, expired or does not match the body. Also returned if the body is not a valid event, and in production for test-mode events.",
     not_found: "Billing is not available on this deployment.",
   },
 });

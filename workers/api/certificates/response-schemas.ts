@@ -31,7 +31,9 @@ export const getCertificateSchemas = once(() => {
   const withdrawnEntityObjectSchema = z.object({
     entity: z.string().meta({ description: "Name of the recipient, as on the certificate." }),
     withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
-    cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
+    cease_by: describedTime(
+      "Deadline for this recipient to stop contacting the person: the end of the tenth business day after the withdrawal (UTC)",
+    ),
     method: z.enum(["email_code", "manage_link", "business_recorded"]),
     received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
     receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
@@ -55,7 +57,7 @@ export const getCertificateSchemas = once(() => {
     cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
     method: z.enum(["email_code", "manage_link", "business_recorded"]).meta({
       description:
-        "`email_code`: the person entered an email code. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded the withdrawal.",
+        "`email_code`: the person entered a code sent by email. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded a request that it received in another way.",
     }),
     scope: z.enum(["certificate", "recipient", "business"]).meta({
       description:
@@ -170,7 +172,7 @@ export const getCertificateSchemas = once(() => {
   const businessWithdrawalSchema = nullableSchema(
     withdrawalWithProofObjectSchema
       .extend(businessStatementFields)
-      .openapi("OwnWithdrawal", { description: "Withdrawal with the business's notes." }),
+      .openapi("OwnWithdrawal", { description: "Withdrawal, including the notes that only the business sees." }),
   );
   const businessWithdrawnEntitySchema = withdrawnEntityObjectSchema.extend(businessStatementFields).openapi("OwnWithdrawnEntity", {
     description: "Recipient for whom the person withdrew consent, with the business's notes.",

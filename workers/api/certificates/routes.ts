@@ -219,7 +219,7 @@ const listCertificatesRoute = createRoute({
   operationId: "listCertificates",
   summary: "List your certificates",
   description:
-    "Returns certificates with masked personal data, newest first, and their total number. If you send several filters, a certificate must match all of them. A live key lists live certificates; a test key lists sandbox certificates.",
+    "Returns certificates with masked personal data, newest first, and the total count. If you combine filters, a certificate must match all of them. A live key lists live certificates; a test key lists sandbox certificates.",
   middleware: apiKeyGuard(),
   request: { query: wire.certificateListQuerySchema },
   responses: {
@@ -259,7 +259,7 @@ const getCertificateRoute = createRoute({
   operationId: "readCertificate",
   summary: "Read a certificate",
   description:
-    "Returns the certificate with personal data: the fields as typed, the evidence, policies with their text, and the view trail. Each read is recorded in your audit trail.",
+    "Returns the certificate with all personal data, including the fields as typed, the evidence, the policy texts and the page views. Each read is recorded in your audit trail.",
   middleware: apiKeyGuard(),
   request: { params: wire.certIdParamSchema },
   responses: {
@@ -294,7 +294,7 @@ const exportEvidencePackRoute = createRoute({
       ...evidenceBundleResponse,
       content: {
         ...evidenceBundleResponse.content,
-        "application/zip": { schema: z.string().meta({ format: "binary", description: "The pack for `format=zip`." }) },
+        "application/zip": { schema: z.string().meta({ format: "binary", description: "The pack as a ZIP file." }) },
         "text/html": { schema: z.string().meta({ description: "The pack for `format=html`." }) },
       },
     },

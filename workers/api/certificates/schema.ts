@@ -66,7 +66,7 @@ const presentationSchema = z
     visible: z.boolean().nullish().meta({ description: "Whether the disclosure was visible on the screen." }),
     checkbox_name: z.string().max(200).nullish().meta({ description: "`name` attribute of the consent checkbox." }),
   })
-  .meta({ description: "How the consent request was presented, as measured on the page." });
+  .meta({ description: "Measurements of how the consent request appeared on the page." });
 
 export const consentRequestSchema = z
   .object({
@@ -163,7 +163,7 @@ export const anchorSchema = z
         time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation by the third party's clock." }),
         time_source: z
           .enum(["rfc3161", "cosignature"])
-          .meta({ description: "Source of the time: a timestamp authority (`rfc3161`) or a witness (`cosignature`)." }),
+          .meta({ description: "Source of the timestamp: a timestamp authority (`rfc3161`) or a witness (`cosignature`)." }),
         attestations: z.array(
           z.object({
             kind: z.enum(["rfc3161", "cosignature"]),

@@ -141,7 +141,7 @@ const contactResultsSchema = z
           )
           .meta({
             description:
-              "Your records about this person: first those that allow contact, then the others, each newest first. At most 20 certificates and 20 shares per email address and per phone number.",
+              "Your records about this person. Records that allow contact come first. Both groups are sorted newest first. At most 20 certificates and 20 shares per email address and per phone number.",
           }),
         truncated: z.literal(true).optional().meta({
           description:

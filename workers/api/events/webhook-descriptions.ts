@@ -97,12 +97,10 @@ const schemaNameFromType = (type: string): string =>
 const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescription) =>
   z
     .object({
-      id: z
-        .uuid()
-        .meta({
-          description: "ID of the event. All deliveries of an event have the same ID, so you can detect duplicates.",
-          example: eventExample.id,
-        }),
+      id: z.uuid().meta({
+        description: "ID of the event. All deliveries of an event have the same ID, so you can detect duplicates.",
+        example: eventExample.id,
+      }),
       type: z.literal(type),
       created_at: timeSchema.meta({ example: eventExample.created_at }),
       ...subjectIdSchemas[subject],

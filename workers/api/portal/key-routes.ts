@@ -53,7 +53,7 @@ const createdKeySchema = z
     id: z.string(),
     name: z.string(),
     environment: keyEnvironmentSchema,
-    key: z.string().meta({ description: "The API key. It is shown only once." }),
+    key: z.string().meta({ description: "The API key. Shown only once, so save it now." }),
     last4: z.string(),
     created_at: timeSchema,
   })

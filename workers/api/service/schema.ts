@@ -50,7 +50,7 @@ export const trustDocumentSchema = z
     version: z.literal(1),
     verifier: z
       .object({ url: z.string(), sha256: z.string() })
-      .meta({ description: "Command-line verifier for evidence packs (one file, Node 20 or later), with its SHA-256 in hex." }),
+      .meta({ description: "Command-line verifier for evidence packs, with the file's SHA-256 in hex. It requires Node 20 or later." }),
     logs: z.array(
       z.object({
         origin: z.string().meta({ description: "Name of the log." }),

@@ -203,7 +203,7 @@ const allowSessionOrLink = defineGuard<RevokerEnv>(
     refuses: ["storage_unavailable"],
     when: {
       rate_limited:
-        "More than 120 requests per minute by a signed-in person, or more than 60 per minute with email links from one IP address.",
+        "More than 120 requests per minute by a signed-in person, or more than 60 per minute from one IP address that use links from emails.",
     },
     responseHeaders: rateHeaders,
     security: [{}, { session: [] }],
@@ -270,7 +270,7 @@ const acknowledgeShareRoute = createRoute({
     ),
   },
   refuses: ["subscription_past_due"],
-  when: { ...shareNotFoundRefusal, cease_not_open: "The share is not revoked." },
+  when: { ...shareNotFoundRefusal, cease_not_open: "The share has not been revoked, so there is nothing to acknowledge." },
 });
 
 const listSharesRoute = createRoute({
@@ -296,7 +296,7 @@ const getShareRoute = createRoute({
   path: "/v1/shares/{share_id}",
   operationId: "readShare",
   summary: "Read a share",
-  description: "Returns a share with the disclosure shown to the person, its ledger anchor and its history.",
+  description: "Returns a share, including its history, its ledger anchor, and the disclosure that the person saw.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
   responses: {

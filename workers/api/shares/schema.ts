@@ -267,8 +267,7 @@ const decisionFields = {
       "Fields in scope that may be empty. If any other field in scope is empty, the request is refused. `address_line2` may always be empty if `address_line1` is in scope and has a value.",
   }),
   authorize_token: z.string().max(300).nullish().meta({
-    description:
-      "Token from `GET /v1/authorize`. With the token, the request can be decided only once, and repeating the call returns the same share.",
+    description: "Token from `GET /v1/authorize`. It ties the decision to that request, so repeating the call returns the same share.",
   }),
 };
 
@@ -517,7 +516,8 @@ export const getShareSchemas = once(() => {
       disclosure_hash: z.string().meta({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
       state: z.string().nullable(),
       authorize_token: z.string().meta({
-        description: "Token for this request. Send it in `POST /v1/share/consent`, so that the request can be decided only once.",
+        description:
+          "Token for this request. Send it in `POST /v1/share/consent`, so that repeating the call does not create a second share.",
       }),
       expires_in: z.number().int().meta({ description: "Seconds until `authorize_token` expires." }),
     })

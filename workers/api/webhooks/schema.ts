@@ -250,7 +250,7 @@ const attemptSchema = z
 export const deliveryDetailSchema = z
   .object({
     delivery: deliverySchema,
-    request_body: z.string().meta({ description: "Body of the request. It is the same in each attempt." }),
+    request_body: z.string().meta({ description: "Body of the request. It is the same for every attempt." }),
     withheld: z.boolean().meta({
       description:
         "`true` if this response leaves out the person's shared details. In this case, `data` in `request_body`, all headers and all response bodies are `null`.",

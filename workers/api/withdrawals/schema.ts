@@ -174,7 +174,8 @@ export const receiptQuerySchema = z.object({
     .meta({
       type: "integer",
       minimum: 1,
-      description: "Number of a withdrawal for individual recipients, starting at 1, as in the `receipt_url` of `entities_withdrawn`.",
+      description:
+        "Which withdrawal for individual recipients to return: 1 for the first. `receipt_url` in `entities_withdrawn` contains this number.",
     }),
   format: z.enum(receiptFormats).optional().meta({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
@@ -183,7 +184,7 @@ export const receiptQuerySchema = z.object({
 
 export const recordWithdrawalSchema = z
   .object({
-    method: z.enum(recordedChannels).meta({ description: "How the person told you." }),
+    method: z.enum(recordedChannels).meta({ description: "How the person asked you to withdraw consent." }),
     received_at: instantSchema.meta({
       format: "date-time",
       description: "When you received the withdrawal, ISO 8601. Must not be in the future. `cease_by` counts from this time.",
