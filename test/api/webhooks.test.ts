@@ -192,7 +192,7 @@ describe("POST /v1/webhooks", () => {
     ["http://hook1.merchant-tests.com/", "url: must start with https://."],
     ["https://user:password@hook1.merchant-tests.com/", "url: must not contain a username or password."],
     ["https://hook1.merchant-tests.com/#x", "url: must not contain a fragment (#)."],
-    ["https://127.0.0.1/", "url: must name a host, not an IP address."],
+    ["https://127.0.0.1/", "url: must contain a host name, not an IP address."],
     ["https://hook1.merchant-tests.com:8080/", "url: must use port 443 or 8443."],
     ["https://receiver/", "url: must name a public host, such as hooks.acme.com."],
     ["https://receiver.local/", "url: must not name an internal or reserved host, such as localhost or a name that ends with .local."],
