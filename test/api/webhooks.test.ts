@@ -194,8 +194,8 @@ describe("POST /v1/webhooks", () => {
     ["https://hook1.merchant-tests.com/#x", "url: must not contain a fragment (#)."],
     ["https://127.0.0.1/", "url: must contain a host name, not an IP address."],
     ["https://hook1.merchant-tests.com:8080/", "url: must use port 443 or 8443."],
-    ["https://receiver/", "url: must name a public host, such as hooks.acme.com."],
-    ["https://receiver.local/", "url: must not name an internal or reserved host, such as localhost or a name that ends with .local."],
+    ["https://receiver/", "url: must have a public host name, such as hooks.acme.com."],
+    ["https://receiver.local/", "url: must not have an internal or reserved host, such as localhost or a name that ends with .local."],
     [
       "https://hook1.merchant-tests.com/a\\b",
       "url: must be one URL of at most 2,048 characters, with spaces and other special characters encoded.",

@@ -15,9 +15,9 @@ const rules: Readonly<Record<OutboundUrlFault | "not_public", string>> = {
   fragment: "must not contain a fragment (#)",
   ip_address: "must contain a host name, not an IP address",
   port: "must use port 443 or 8443",
-  host_name: "must name a public host, such as hooks.acme.com",
-  internal_name: "must not name an internal or reserved host, such as localhost or a name that ends with .local",
-  own_host: "must not name a host of this service",
+  host_name: "must have a public host name, such as hooks.acme.com",
+  internal_name: "must not have an internal or reserved host, such as localhost or a name that ends with .local",
+  own_host: "must not have a host of this service",
   not_public: "must have a host whose IP addresses are all public",
 };
 

@@ -12,7 +12,7 @@ export const challengeSchema = z.string().refine(isCodeChallenge, "must be the 4
   example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
 });
 export const challengeMethodSchema = z.literal("S256").meta({ description: "The only supported method.", example: "S256" });
-export const stateSchema = z.string().max(512).meta({ description: "Opaque value, returned unchanged with the code." });
+export const stateSchema = z.string().max(512).meta({ description: "Opaque value, returned unchanged." });
 export const clientIdSchema = z
   .string()
   .max(64)
@@ -70,10 +70,7 @@ export const authorizeQuerySchema = z.object({
     description:
       "Signature from `POST /v1/share/requests`. It proves to the consent sheet that your server made this request. This route ignores it.",
   }),
-  display: z
-    .enum(["popup", "page"])
-    .optional()
-    .meta({ description: "Whether the consent sheet opens in a popup or as a page. This route ignores it." }),
+  display: z.enum(["popup", "page"]).optional().meta({ description: "How you open the consent sheet. This route ignores it." }),
 });
 
 /** The request that this service signs for a business's server. Contains the parameters of the consent sheet. */
@@ -95,7 +92,7 @@ export const shareRequestSchema = z
       .meta({ description: "Duration in days, each of 24 hours. Default: 365." }),
     disclosure_text: disclosureSchema.nullish(),
     return_url: z.string().max(2_048).nullish().meta({
-      description: "URL on `origin`. The consent sheet redirects the person to this URL and adds `svc_code` and `svc_state`.",
+      description: "URL on `origin` to which the consent sheet returns with `svc_code` or `svc_error`, and `svc_state`.",
     }),
   })
   .openapi("ShareRequest");

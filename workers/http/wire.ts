@@ -222,7 +222,7 @@ const failureSchema = z
   .object({
     ok: z.literal(false),
     error: z.object({
-      code: z.string().meta({ description: "Error code. We only add codes with new routes, never to existing ones." }),
+      code: z.string().meta({ description: "Error code. Only new routes introduce new codes." }),
       message: z
         .string()
         .meta({ description: "Explanation for developers. It can name a field, but never contains a value that you sent." }),

@@ -52,7 +52,7 @@ export const getAgentTokenSchemas = once(() => {
       host: z.string().nullable().meta({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
       verified: z
         .boolean()
-        .meta({ description: "`true` if the client's metadata document at `host` was checked. `false` if the client registered itself." }),
+        .meta({ description: "Whether `host` confirms the client's identity. `false` if the client registered itself." }),
     })
     .openapi("ConnectedClient");
 

@@ -121,7 +121,9 @@ export const getReceiptSchemas = once(() => {
               primaryPurpose: z.boolean(),
               termination: textSchema,
               thirdPartyDisclosure: z.boolean(),
-              thirdPartyName: textSchema.optional().meta({ description: "Recipients, separated by semicolons. Absent if there are none." }),
+              thirdPartyName: textSchema
+                .optional()
+                .meta({ description: "Other current recipients, separated by semicolons. Absent if there are none." }),
             }),
           ),
         }),

@@ -32,7 +32,7 @@ export const getCertificateSchemas = once(() => {
     entity: z.string().meta({ description: "Name of the recipient, as on the certificate." }),
     withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
     cease_by: describedTime(
-      "Deadline for this recipient to stop contacting the person: the end of the tenth business day after the withdrawal (UTC)",
+      "Deadline for this recipient to stop contact: the end of the tenth business day (UTC) after `received_at`, or else `withdrawn_at`",
     ),
     method: z.enum(["email_code", "manage_link", "business_recorded"]),
     received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
@@ -53,11 +53,11 @@ export const getCertificateSchemas = once(() => {
   const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription);
 
   const withdrawalObjectSchema = z.object({
-    withdrawn_at: describedTime("When consent was withdrawn"),
+    withdrawn_at: describedTime("When the certificate was revoked"),
     cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
     method: z.enum(["email_code", "manage_link", "business_recorded"]).meta({
       description:
-        "`email_code`: the person entered a code sent by email. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded a request that it received in another way.",
+        "`email_code`: the person proved the email address by code, emailed link or sign-in. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded a request that it received in another way.",
     }),
     scope: z.enum(["certificate", "recipient", "business"]).meta({
       description:
@@ -354,7 +354,7 @@ export const getCertificateSchemas = once(() => {
       per_page: z.int(),
       truncated: z.literal(true).optional().meta({
         description:
-          "`true` if `total` or the pages might not include all matches; otherwise absent. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We count certificates for a limited number of combinations of purpose, recipients and domain. Of certificates with other combinations, other searches read only the newest 1,000 in the period. To find older ones, search shorter periods with `from` and `to`.",
+          "`true` if `total` or the pages might not include all matches; otherwise absent. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We count certificates for a limited number of combinations of purpose, recipients and domain. Of certificates with other combinations, a search by purpose, recipient, domain or date reads only the newest 1,000 in the period. To find older ones, shorten the period with `from` and `to`.",
       }),
     })
     .openapi("CertificateList");
@@ -422,7 +422,7 @@ export const getCertificateSchemas = once(() => {
           }),
           leaf_index: nullableSchema(z.string()).meta({ description: "Leaf index (decimal string)." }),
           leaf_body: nullableSchema(z.string()).optional().meta({
-            description: "Ledger leaf, in base64. Absent if the leaf is the statement itself.",
+            description: "Ledger leaf, in base64. `null` if the leaf is the statement itself.",
           }),
           tree_size: nullableSchema(z.string()).meta({ description: "Number of leaves (decimal string)." }),
           inclusion_proof: z

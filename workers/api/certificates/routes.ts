@@ -286,7 +286,7 @@ const exportEvidencePackRoute = createRoute({
   operationId: "exportEvidencePack",
   summary: "Export an evidence pack",
   description:
-    "Returns everything needed to verify the certificate without this service: a ZIP of the exact signed and hashed files, an HTML page that verifies itself offline, or a JSON object. Disclose only the fields you need: each field can be proven individually. Each export is recorded in your audit trail.",
+    "Returns everything needed to verify the certificate without this service. Disclose only the fields you need: each field can be proven individually. Each export is recorded in your audit trail.",
   middleware: apiKeyGuard(),
   request: { params: wire.certIdParamSchema, query: wire.evidencePackQuerySchema },
   responses: {

@@ -51,7 +51,7 @@ const fieldMapSchema = z
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "Fields that the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored encrypted, as typed except for leading and trailing whitespace. Invalid values are accepted: for example, an `email` that is not an email address is stored and listed in `fields_unrecognized`, but searches do not find it. Characters that cannot be stored are replaced with U+FFFD.",
+      "Fields that the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored encrypted, as typed except for leading and trailing whitespace. No value is refused for its content: for example, an `email` that is not an email address is stored and listed in `fields_unrecognized`, but searches do not find it. Characters that cannot be stored are replaced with U+FFFD.",
     example: consentRequestExample.fields,
   });
 
@@ -59,7 +59,7 @@ const presentationSchema = z
   .object({
     opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).nullish().meta({
       description:
-        "How the consent checkbox was checked. `manual`: by the person. `pre_selected`: it was already checked. `non_interactive`: there was no checkbox.",
+        "How the consent checkbox was checked. `manual`: by the person. `pre_selected`: in the page's HTML. `non_interactive`: there was no checkbox.",
     }),
     font_px: z.number().min(0).max(1_000).nullish().meta({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).nullish().meta({ description: "Contrast ratio of the disclosure, 1 to 21." }),
@@ -249,7 +249,7 @@ const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/
 export const evidencePackQuerySchema = z.object({
   format: z.enum(["json", "zip", "html"]).default("json").meta({
     description:
-      "`json` (default): one JSON object in the envelope. `zip`: evidence pack for `svc-verify` and common tools. `html`: the same pack in a page that verifies itself.",
+      "`json` (default): one JSON object in the envelope. `zip`: evidence pack for `svc-verify` and common tools. `html`: the same pack in a page that verifies itself offline.",
   }),
   redact: z.enum(["subject"]).optional().meta({ description: "`subject` omits all personal data." }),
   disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().meta({

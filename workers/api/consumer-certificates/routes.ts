@@ -186,7 +186,7 @@ const withdrawCertificatesRoute = createRoute({
   operationId: "withdrawAsPerson",
   summary: "Withdraw consent for certificates about you",
   description:
-    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates, if they contain your sign-in email address. In the last two cases, it also ends your shares with that business or with all businesses, and shares that other people created with your sign-in email address. No email code is needed, because you verified the address when you signed in. Each certificate gets a receipt and each business is notified. One email to you confirms the request. Certificates issued later are not affected.",
+    "Withdraws consent for one certificate, for all certificates of one business, or for all certificates, if they contain your sign-in email address. In the last two cases, it also ends your shares with that business or with all businesses, and shares that other people created with your sign-in email address. It has the same effect as withdrawing with an email code, because you verified the address when you signed in. Each certificate gets a receipt and each business is notified. One email to you confirms the request. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuardOf("cert_id")),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalResponse", withdrawalResultSchema, withdrawalResultExample) },

@@ -69,7 +69,7 @@ const listOwnSharesRoute = createRoute({
   path: "/v1/me/shares",
   operationId: "listOwnShares",
   summary: "List your shares",
-  description: "Returns at most 500 of your shares. Active shares come first. Both groups are sorted newest first.",
+  description: "Returns at most 500 of your shares: active shares first, then the others. Each group is sorted newest first.",
   middleware: consumerGuard(),
   responses: {
     200: successResponse("The shares.", "OwnSharesResponse", shares.shareListSchema, {

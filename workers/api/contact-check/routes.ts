@@ -86,7 +86,7 @@ const matchResultSchema = z
     email: matchVerdictSchema("email address"),
     phone: matchVerdictSchema("phone number"),
     entity_named: z.boolean().meta({
-      description: "Whether the person's consent currently includes you as a recipient.",
+      description: "`true` if the consent covered you and was not withdrawn for you individually. Also check `status`.",
     }),
     one_to_one: z.boolean().meta({
       description: "`true` if the form listed only one recipient, or asked about each recipient separately.",
@@ -102,7 +102,7 @@ const contactCheckRequestSchema = z
     }),
     entity: z.string().min(1).max(200).nullish().meta({
       description:
-        "Name of a recipient. Only consent for this recipient counts. Spell the name exactly as on the certificates or, for shares, your business name as the person saw it.",
+        "Name of a recipient, spelled exactly as on the certificate. Only consent for this recipient counts. A share counts only if this is your business name as the person saw it.",
     }),
     purpose: z
       .string()
@@ -141,7 +141,7 @@ const contactResultsSchema = z
           )
           .meta({
             description:
-              "Your records about this person. Records that allow contact come first. Both groups are sorted newest first. At most 20 certificates and 20 shares per email address and per phone number.",
+              "Your records about this person. Records that allow contact come first, then the others. Each group is sorted newest first. At most 20 certificates and 20 shares per email address and per phone number.",
           }),
         truncated: z.literal(true).optional().meta({
           description:

@@ -120,7 +120,7 @@ const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
     return respondWithError(
       c,
       "invalid_grant",
-      "The code has expired or was already used, or it does not match client_id, redirect_uri and code_verifier. Start again.",
+      "The code has expired or was already used, or it does not match client_id, redirect_uri and code_verifier. Authorize again.",
     );
   return c.json({ access_token: token, token_type: "Bearer", expires_in: tokenLifetimeMs / secondMs, scope: oauthScope });
 };

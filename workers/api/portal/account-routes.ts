@@ -90,7 +90,7 @@ const profileUpdateSchema = z
     contact_phone: clearableTextSchema("Public phone number for questions about consent.", "+1 202 555 0123"),
     logo_url: clearableTextSchema("HTTPS URL of an image.", "https://acme-solar.example/logo.png"),
     country: optionalMember(z.string()).meta({
-      description: "Two-letter country code (ISO 3166-1). Phone numbers that do not start with `+` are read as numbers of this country.",
+      description: "Two-letter country code (ISO 3166-1). Phone numbers without a calling code are read as numbers of this country.",
     }),
     retention_years: optionalMember(z.int().min(1).max(10)).meta({
       description: "Years to keep the personal data of new certificates, 1 to 10.",

@@ -62,7 +62,9 @@ const domainSchema = z
     method: verificationMethodSchema.nullable().meta({ description: "Method that verified the domain." }),
     verified_at: timeSchema.nullable(),
     covers_subdomains: z.boolean().meta({ description: "`true` if the verification also covers subdomains, because it used DNS." }),
-    checked_at: timeSchema.nullable().meta({ description: "When the domain was last checked and a response was received." }),
+    checked_at: timeSchema
+      .nullable()
+      .meta({ description: "When the domain was last checked. Short outages of your site do not count as checks." }),
     lapses_at: timeSchema
       .nullable()
       .meta({ description: "Deadline by which the token must be published again, if the last check did not find it." }),

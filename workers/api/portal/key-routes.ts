@@ -106,7 +106,7 @@ const clientSchema = z
     created_at: timeSchema,
     return_urls: z.array(z.string()).meta({
       description:
-        "URLs to which the consent sheet can redirect the person. A share request with exactly one of these URLs needs no other evidence that it is yours.",
+        "URLs to which the consent sheet can redirect the person. A share request whose `return_url` exactly matches one of them needs no other evidence that it is yours.",
     }),
     require_origin: z.boolean().meta({
       description: "`true` if every request that redeems a share code must have an `Origin` header, even from a server.",
@@ -219,7 +219,7 @@ const updateClientRoute = createRoute({
   operationId: "updateClient",
   summary: "Update a public client",
   description:
-    "Owners only. Fields that you omit stay the same. `return_urls` replaces all URLs to which the consent sheet can redirect the person. A share request with one of these URLs needs no other evidence that it is yours.",
+    "Owners only. Fields that you omit stay the same. `return_urls` replaces all URLs to which the consent sheet can redirect the person. A share request whose `return_url` exactly matches one of them needs no other evidence that it is yours.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: clientIdParamSchema, body: requestBody(clientChangeSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
   responses: { 200: successResponse("The client.", "UpdatedClientResponse", clientSchema, clientExample) },

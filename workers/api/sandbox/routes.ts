@@ -84,7 +84,8 @@ const triggerRequestSchema = z
         "ID of an active test share or, for `business.ceased`, of a revoked test share. Default: a new share is created. Must be omitted for `share.created`.",
     }),
     fields: z.partialRecord(fieldKeySchema, z.string().max(300).nullable()).nullish().meta({
-      description: "New values of the changed fields, for `consumer.updated.*`. `null` clears a field. Default: generated values.",
+      description:
+        "For `consumer.updated.*`: new values for fields of that group in scope. `null` clears a field. Default: one generated value.",
     }),
   })
   .openapi("SandboxTrigger");

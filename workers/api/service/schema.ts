@@ -84,7 +84,8 @@ export const trustDocumentSchema = z
         ),
       })
       .meta({
-        description: "Keys that sign certificates, with their validity periods. A signature made outside its key's period is not valid.",
+        description:
+          "Issuer keys (/.well-known/jwks.json), with their validity periods. A signature made outside its key's period is not valid.",
       }),
     anchor_keys: z
       .array(z.string())

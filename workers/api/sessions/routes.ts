@@ -26,7 +26,7 @@ const sessionListItemSchema = z
     device: z.object({ os: z.string().nullable(), browser: z.string().nullable() }).nullable().meta({
       description: "Operating system and browser, as reported by the browser. `null` if unknown.",
     }),
-    created_at: timeSchema.meta({ description: "When the session started. Switching to another business starts a new session." }),
+    created_at: timeSchema.meta({ description: "When the session started." }),
     expires_at: timeSchema.meta({ description: "When the session expires. Activity does not extend it." }),
     last_seen: z.string().nullable().meta({ format: "date", description: "Date (UTC) on which the session was last used." }),
     current: z.boolean().meta({ description: "`true` for the session that sent this request." }),

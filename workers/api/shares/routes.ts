@@ -110,7 +110,7 @@ const signShareRequestRoute = createRoute({
   },
 });
 
-const limitGrants = limitByAccount("GRANTS", "More than 30 new shares or 120 requests per minute by one person.");
+const limitGrants = limitByAccount("GRANTS", "More than 30 consent requests or 120 requests per minute by one person.");
 
 const grantRefusals = {
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],

@@ -443,7 +443,11 @@ export const revokedShareSchema = z
 export const shareAcknowledgmentRequestSchema = z
   .object({
     note: z.string().max(500).nullish().meta({ description: "Note to the person, included in the email about your acknowledgment." }),
-    acknowledged_by: z.string().max(120).nullish().meta({ description: "Person or team at your business that stopped the contact." }),
+    acknowledged_by: z
+      .string()
+      .max(120)
+      .nullish()
+      .meta({ description: "Person or team at your business that confirms that contact has stopped." }),
     actions: z
       .array(z.string().max(200))
       .max(10)
@@ -516,8 +520,7 @@ export const getShareSchemas = once(() => {
       disclosure_hash: z.string().meta({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
       state: z.string().nullable(),
       authorize_token: z.string().meta({
-        description:
-          "Token for this request. Send it in `POST /v1/share/consent`, so that repeating the call does not create a second share.",
+        description: "Token for this request. Send it with the decision, so that repeating the call does not create a second share.",
       }),
       expires_in: z.number().int().meta({ description: "Seconds until `authorize_token` expires." }),
     })

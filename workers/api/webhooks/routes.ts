@@ -151,7 +151,7 @@ const getDeliveryRoute = createRoute({
   operationId: "getDeliveryAttempts",
   summary: "List the attempts of a delivery",
   description:
-    "Returns a delivery with the request and response of each attempt in the last 7 days: headers as sent and received, and the first 4 KiB of the response body. For `consumer.updated.*` events, `withheld` is `true`, and everything that could contain the person's details is left out. To read it, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
+    "Returns a delivery with the request and response of each recent attempt (at most 20, from the last 7 days): headers as sent and received, and the first 4 KiB of the response body. For `consumer.updated.*` events, `withheld` is `true`, and everything that could contain the person's details is left out. To read it, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -190,7 +190,7 @@ const replayDeliveryRoute = createRoute({
   operationId: "replayDelivery",
   summary: "Replay a delivery",
   description:
-    "Sends the event to the same endpoint again, with a new signature. If your endpoint returns a 2xx status, the delivery's status becomes `success`. Otherwise, the status stays the same.",
+    "Sends the event to the same endpoint again, with a new signature. If your endpoint returns a 2xx status, the delivery's status becomes `success`. Otherwise, the delivery does not change.",
   middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -212,12 +212,12 @@ const recoverWebhookRoute = createRoute({
   operationId: "recoverWebhook",
   summary: "Recover failed deliveries",
   description:
-    "Sends all deliveries again that failed since a given time, including abandoned ones, in event order and at most 10 per second. A delivery that fails again keeps its status and its number of scheduled attempts. Repeating the request does not send a queued delivery twice. A recovery counts as one request toward the limit on tests and replays.",
+    "Sends deliveries again whose last attempt failed since a given time, including abandoned ones. They are sent in event order, at most 10 per second and 10,000 per request. A delivery that fails again keeps its status and its number of scheduled attempts. Repeating the request does not send a queued delivery twice. A recovery counts as one request toward the limit on tests and replays.",
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {
     200: successResponse(
-      "The failed deliveries will be sent again.",
+      "The number of deliveries queued again.",
       "WebhookRecoveryResponse",
       wire.webhookRecoverySchema,
       wire.webhookRecoveryExample,

@@ -204,7 +204,7 @@ export const rotatedSecretSchema = z
 const errorSchema = z
   .enum(["timeout", "dns", "tls", "connection", "http"])
   .nullable()
-  .meta({ description: "Why the last attempt failed, otherwise `null`. `http`: the response status was not 2xx." });
+  .meta({ description: "Why the attempt failed, otherwise `null`. `http`: the response status was not 2xx." });
 const deliverySchema = z
   .object({
     id: z.string(),

@@ -83,7 +83,7 @@ const withdrawByLinkRoute = createRoute({
   operationId: "withdrawByLink",
   summary: "Withdraw with a link",
   description:
-    "Withdraws consent with the token in `manage_url`, without an email code. This token is valid for 5 years. It withdraws only its own certificate. `scope: business` is refused, because everyone who submits a form gets a link, even with another person's email address. The token in the link of a withdrawal email works too, for 1 day and with either `scope`. The effects are the same as with an email code.",
+    "Withdraws consent with the token in `manage_url`, without an email code. This token is valid for 5 years after issuance. It withdraws only its own certificate. `scope: business` is refused, because everyone who submits a form gets a link, even with another person's email address. The token in the link of a withdrawal email works too, for 1 day and with either `scope`. The effects are the same as with an email code.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: {
     params: certIdParamSchema,

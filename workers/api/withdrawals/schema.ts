@@ -42,7 +42,7 @@ const scopeSchema = nullableScopeSchema
   .transform((chosen) => chosen ?? "certificate")
   .meta({
     description:
-      "`certificate` (default): this certificate. `business`: all active certificates of the same business with the same email address. One code is enough for all of them.",
+      "`certificate` (default): this certificate. `business`: all active certificates of the same business with the same email address. One code or emailed link is enough for all of them.",
   });
 
 const entitiesSchema = z
@@ -226,7 +226,7 @@ export const acknowledgmentRequestSchema = z
       .string()
       .max(120)
       .nullish()
-      .meta({ description: "Person or team at your business that stopped the contact. Stored encrypted." }),
+      .meta({ description: "Person or team at your business that confirms that contact has stopped. Stored encrypted." }),
     actions: z.array(z.string().max(200)).max(10).nullish().meta({ description: "Actions that you took, for example `removed from CRM`." }),
     entities: entitiesSchema.meta({
       description:

@@ -9,8 +9,8 @@ export const getAudit = defineTool({
   name: "svc_get_audit",
   title: "Read the audit trail",
   descriptions: {
-    consumer: "Returns the audit trail of your account, newest first, with proof that no entry was changed or left out.",
-    business: "Returns the audit trail of this business, newest first, with proof that no entry was changed or left out.",
+    consumer: "Returns the tamper-evident audit trail of your account, newest first.",
+    business: "Returns the tamper-evident audit trail of this business, newest first.",
   },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
