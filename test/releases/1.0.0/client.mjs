@@ -831,7 +831,7 @@ var createSvc = ({
 var nextPageQueries = {
   listEvents: (page) => page.has_more ? { cursor: page.next_cursor } : null,
   listShares: (page) => page.has_more ? { starting_after: page.shares.at(-1)?.id } : null,
-  // A list contains only the newest certificates, so the pages may end before `total`.
+  // Only the newest certificates can be listed, so the last page may come before `total` is reached.
   listCertificates: (page) => page.certs.length > 0 && page.page * page.per_page < page.total ? { page: page.page + 1 } : null
 };
 async function* pagesOf(svc, name, query) {
