@@ -352,7 +352,7 @@ describe("accessibility", () => {
     expect(await page.locator("main > .notice").allInnerTexts()).toEqual([
       "Test certificate\nThis certificate was created with test data. It isn’t evidence of consent.",
       expect.stringMatching(
-        /^Consent withdrawn on [^.]+UTC\nThe recipients below must stop contacting this person by the end of \d{1,2} \w+ \d{4} \(UTC\)\. Acme Solar LLC hasn’t yet confirmed that contact has ended\.$/,
+        /^Consent withdrawn on [^.]+UTC\nEach recipient below must stop contacting this person by the end of \d{1,2} \w+ \d{4} \(UTC\)\. Acme Solar LLC hasn’t yet confirmed that contact has ended\.$/,
       ),
     ]);
     await close();

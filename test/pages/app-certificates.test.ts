@@ -86,7 +86,7 @@ describe("consents given on forms", () => {
     const sandbox = await issueToNewPerson(buildCertificateInput(person, { client_id: world.acme.clients.sandbox }));
     const page = await openBrowserFor(person).open(buildCertificatePath(certId));
     const words = getPageText(page);
-    for (const text of ["Consent given to Acme Solar LLC", "Active", "Sunny Roofs", "See a consent you didn’t give?", "Withdraw consent"])
+    for (const text of ["Consent given to Acme Solar LLC", "Active", "Sunny Roofs", "Didn’t give this consent?", "Withdraw consent"])
       expect(words).toContain(text);
     expect(page.text).toContain(`/c/${certId}"`);
     expect(page.text.split("<main")[1]?.split("</main>")[0]).not.toContain(person.email);

@@ -98,7 +98,7 @@ test("a certificate says how many entries it lists if only bots have opened its 
   await Promise.all(Array.from({ length: 26 }, () => open(certId, { "user-agent": bot })));
   await waitUntilSettled();
   const cards = findByTagName(await openDocument(`/portal/certificates/${certId}`), "section");
-  expect(cards.map(extractWords)).toContainEqual(expect.stringMatching(/^Public page views Newest 25 entries listed /));
+  expect(cards.map(extractWords)).toContainEqual(expect.stringMatching(/^Public page views Showing the newest 25 /));
 });
 
 test("a certificate counts all views, even those that it does not list", async () => {
@@ -106,7 +106,7 @@ test("a certificate counts all views, even those that it does not list", async (
   await Promise.all(Array.from({ length: 26 }, () => open(certId)));
   await waitUntilSettled();
   const readPage = async (): Promise<string> => extractWords(await openDocument(`/portal/certificates/${certId}`));
-  expect(await readPage()).toContain("26 views. Newest 25 entries listed");
+  expect(await readPage()).toContain("26 views. Showing the newest 25");
   await eraseCertificate(certId);
   const erased = await readPage();
   expect(erased).toContain("26 views");

@@ -193,7 +193,7 @@ describe("certificate status", () => {
     const page = await open(cert_id);
     expect(readStatusText(page)).toMatch(/^Withdrawn Issued/);
     expect(extractWords(page.document)).toMatch(
-      /Consent withdrawn on \d.*The recipients below must stop contacting this person by the end of \d{1,2} [A-Z][a-z]+ \d{4} \(UTC\)\. .*Acme Solar LLC hasn’t confirmed/,
+      /Consent withdrawn on \d.*Each recipient below must stop contacting this person by the end of \d{1,2} [A-Z][a-z]+ \d{4} \(UTC\)\. .*Acme Solar LLC hasn’t confirmed/,
     );
     expect(extractWords(findSection(page, "timeline"))).toContain("Withdrawn by the person");
     const recipients = extractWords(findSection(page, "recipients"));

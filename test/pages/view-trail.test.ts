@@ -148,7 +148,7 @@ describe("a view trail that cannot be written", () => {
     const page = await open(cert_id);
     await env.DB.exec("DROP TRIGGER trail_is_down");
     expect(page.status).toBe(200);
-    expect(extractWords(findSection(page, "timeline"))).toContain("No views yet");
+    expect(extractWords(findSection(page, "timeline"))).toContain("Not opened yet");
     expect((await readTrail(cert_id)).count).toBe(0);
     await open(cert_id);
     expect((await readTrail(cert_id)).count).toBe(1);

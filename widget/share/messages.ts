@@ -23,7 +23,7 @@ const es: ShareMessages = {
   blocked: "El navegador bloqueó la ventana. Elija una opción:",
   busy: "Un momento.",
   done: "Compartido.",
-  elsewhere: "Listo. Cierre esta ventana.",
+  elsewhere: "Listo. Puede cerrar esta ventana.",
   closed: "No se compartió nada.",
   failed: "No funcionó. Inténtelo de nuevo.",
 };
@@ -36,9 +36,9 @@ const fr: ShareMessages = {
   blocked: "La fenêtre a été bloquée. Choisissez une option\u00a0:",
   busy: "Un instant.",
   done: "Partagé.",
-  elsewhere: "C’est fait. Fermez cette fenêtre.",
+  elsewhere: "C’est fait. Vous pouvez fermer cette fenêtre.",
   closed: "Rien n’a été partagé.",
-  failed: "L’opération a échoué. Veuillez réessayer.",
+  failed: "L’opération a échoué. Réessayez.",
 };
 
 /** Returns the texts in the page's language at this element or, if the page sets none, in the browser's language. Falls back to English. */

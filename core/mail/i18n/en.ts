@@ -173,7 +173,7 @@ export const en = {
   share_expiring: {
     subject: "Sharing with a business ends on {date}",
     intro:
-      "You’re sharing contact details with {business} until {date}. If you do nothing, sharing will end, and they’ll no longer be able to use your details.",
+      "You’re sharing contact details with {business} until {date}. If you do nothing, sharing will end, and they must stop using your details.",
     action: "Renew sharing",
     hint: "You’ll choose a new end date and confirm it on the next page.",
     stop: "Stop sharing now",
@@ -240,7 +240,7 @@ export const en = {
     reason: "You’re receiving this because this address belonged to the account. This is our last email about it.",
   },
   removal_completed: {
-    subject: "Your removal request is complete",
+    subject: "Your data removal request is complete",
     intro: "{completed} of {total} data brokers removed your data.",
     action: "View the signed affidavit",
     hint: "It lists each data broker and its response.",

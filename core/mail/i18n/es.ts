@@ -39,7 +39,7 @@ export const es: MailMessages = {
     withdrawn: "Retirado",
   },
   byEndOf: "A más tardar el {date} (UTC)",
-  moreRecipients: "y {count} más, que figuran en la página del certificado",
+  moreRecipients: "y {count} más (consulte la página del certificado)",
   reasons: {
     account: "Recibe este correo porque esta dirección pertenece a su cuenta de svc.",
     owner: "Recibe este correo porque es propietario o contacto de una cuenta de empresa en svc.",
@@ -174,7 +174,7 @@ export const es: MailMessages = {
   share_expiring: {
     subject: "El {date} dejará de compartir sus datos con una empresa",
     intro:
-      "Usted comparte datos de contacto con {business} hasta el {date}. Si no hace nada, dejará de compartirlos y la empresa ya no podrá usarlos.",
+      "Usted comparte datos de contacto con {business} hasta el {date}. Si no hace nada, dejará de compartirlos y la empresa deberá dejar de usarlos.",
     action: "Renovar el permiso",
     hint: "Elija una nueva fecha y confírmela en la página siguiente.",
     stop: "Dejar de compartir ahora",
@@ -242,7 +242,7 @@ export const es: MailMessages = {
     reason: "Recibe este correo porque esta dirección pertenecía a la cuenta. Es nuestro último correo al respecto.",
   },
   removal_completed: {
-    subject: "Completamos su solicitud de eliminación",
+    subject: "Completamos su solicitud de eliminación de datos",
     intro: "Corredores de datos que eliminaron sus datos: {completed} de {total}.",
     action: "Ver la declaración jurada firmada",
     hint: "La declaración enumera los corredores de datos y lo que respondió cada uno.",

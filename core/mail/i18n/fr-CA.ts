@@ -107,7 +107,7 @@ export const frCa: MailMessages = {
   withdrawal_code: {
     subject: "Votre code pour retirer votre consentement",
     intro: "Entrez ce code pour retirer le consentement que vous avez donné à {business}. Il expire dans 10 minutes.",
-    test: "Ce certificat a été créé avec des données d’essai. Il ne prouve pas que quelqu’un a accepté quoi que ce soit.",
+    test: "Ce certificat a été créé avec des données d’essai. Il ne constitue pas une preuve de consentement.",
     action: "Retirer sans le code",
     hint: "Ce lien ouvre le certificat, où vous confirmez le retrait. Il est valide pendant un jour.",
     wrongTitle: "Vous n’avez rien demandé?",
@@ -118,7 +118,7 @@ export const frCa: MailMessages = {
     subject: "Votre consentement a été retiré",
     introByPerson: "Vous avez retiré le consentement que vous aviez donné à {business}. L’entreprise en a été avisée.",
     introByBusiness: "{business} a consigné le retrait du consentement que vous lui aviez donné.",
-    test: "Ce certificat a été créé avec des données d’essai. Il ne prouve pas que quelqu’un a accepté quoi que ce soit.",
+    test: "Ce certificat a été créé avec des données d’essai. Il ne constitue pas une preuve de consentement.",
     coversAll: "Tous les consentements donnés à cette entreprise avec cette adresse courriel",
     coversOne: "Seulement le consentement de ce certificat",
     coversRecipients: "Ces destinataires seulement\u00a0:",
@@ -176,7 +176,7 @@ export const frCa: MailMessages = {
   share_expiring: {
     subject: "Le partage de vos coordonnées prend fin le {date}",
     intro:
-      "Vous partagez des coordonnées avec {business} jusqu’au {date}. Si vous ne faites rien, le partage prend fin et l’entreprise ne peut plus les utiliser.",
+      "Vous partagez des coordonnées avec {business} jusqu’au {date}. Si vous ne faites rien, le partage prendra fin et l’entreprise devra cesser de les utiliser.",
     action: "Renouveler le partage",
     hint: "Choisissez une nouvelle date de fin et confirmez-la à la page suivante.",
     stop: "Arrêter le partage maintenant",
@@ -200,7 +200,7 @@ export const frCa: MailMessages = {
   },
   share_ceased: {
     subject: "Une entreprise a confirmé qu’elle ne communique plus avec vous",
-    intro: "{business} a confirmé la fin des communications liées au partage qui a pris fin.",
+    intro: "Vous ne partagez plus vos renseignements avec {business}, et l’entreprise a confirmé qu’elle ne communique plus avec vous.",
     action: "Voir le partage",
     hint: "La page montre ce que vous avez partagé et cette confirmation, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",

@@ -184,7 +184,7 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
             </div>
             {status === "active" && (
               <div class="row acts">
-                <a class="btn sm" href={certificatePath(id)} aria-label={`${messages.seeOrWithdraw}: ${purpose}`}>
+                <a class="btn sm" href={certificatePath(id)} aria-label={`${messages.seeOrWithdraw}, ${purpose}`}>
                   {messages.seeOrWithdraw}
                 </a>
               </div>

@@ -148,7 +148,7 @@ const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean 
   if (line === null && inputs.length === 0)
     return (
       <p class="small">
-        {capitalize(language, groupLabels[language][group])}: {messages.none}
+        <span class="quiet">{capitalize(language, groupLabels[language][group])}</span> {messages.none}
       </p>
     );
   const id = `group-${group}`;

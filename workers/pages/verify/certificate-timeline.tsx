@@ -105,11 +105,11 @@ const listEntityWithdrawalItems = (
   { messages, language }: PageContext,
 ): TimelineItem[] => {
   const withdrawals = groupEntityWithdrawals(certificate).map(({ number, withdrawnAt, method, entities }): TimelineItem => {
-    const recordedBy = method === "business_recorded" ? `${messages.withdraw.recordedByBusiness}: ` : "";
-    const from = entities.length === 1 ? messages.withdraw.someEventOne : messages.withdraw.someEvent;
+    const { someEvent, someEventOne, someRecorded, someRecordedOne } = messages.withdraw;
+    const [many, one] = method === "business_recorded" ? [someRecorded, someRecordedOne] : [someEvent, someEventOne];
     return {
       at: withdrawnAt,
-      text: `${recordedBy}${formatMessage(from, { count: formatNumber(entities.length, language) })}`,
+      text: formatMessage(entities.length === 1 ? one : many, { count: formatNumber(entities.length, language) }),
       kind: "withdrawn",
       details: (
         <small class="no-print">

@@ -169,7 +169,7 @@ const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => 
         </a>
       </p>
       <p class="quiet">
-        svc-verify.mjs, {messages.verifierHash}: <Hash value={sha256} id="verifier-sha256" />
+        svc-verify.mjs, {messages.verifierHash} <Hash value={sha256} id="verifier-sha256" />
       </p>
     </>
   );

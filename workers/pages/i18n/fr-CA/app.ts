@@ -355,7 +355,7 @@ export const messages: AppMessages = {
     erased:
       "Nous effacerons votre adresse courriel, vos renseignements, ce que vous avez partagé, vos clés d’accès, l’accès de vos assistants ainsi que les notes et les fichiers de vos demandes aux courtiers en données. Vous ne pourrez pas les récupérer.",
     keepsCertificates:
-      "Nous conserverons les certificats des formulaires que vous avez envoyés, car ils prouvent ce qui a été accepté. Si vous voulez retirer ce consentement, faites-le avant de supprimer votre compte.",
+      "Nous conserverons les certificats des formulaires que vous avez envoyés, car ils prouvent ce que vous avez accepté. Si vous voulez retirer un consentement, faites-le avant de supprimer votre compte.",
     keepsHashes: "Les hachages, les dates et les états de vos partages resteront dans le registre public. Votre nom n’y figure pas.",
     type: "Tapez «\u00a0{word}\u00a0» pour confirmer",
     word: "supprimer",
@@ -379,7 +379,7 @@ export const messages: AppMessages = {
     manyWithdrawn: "{count} consentements donnés dans des formulaires, puis retirés",
     oneOther: "1 partage qu’une autre personne a créé avec votre adresse courriel",
     others: "{count} partages qu’une autre personne a créés avec votre adresse courriel",
-    othersNote: "Si vous arrêtez les partages et retirez les consentements, ces partages prendront fin aussi.",
+    othersNote: "Si vous arrêtez les partages et retirez les consentements, tout partage créé par une autre personne avec votre adresse courriel prendra fin aussi.",
     newest: "Le plus récent\u00a0: {date}",
     given: "donné le {date}",
     seeOrWithdraw: "Voir ou retirer",

@@ -24,7 +24,7 @@ export const messages: ConnectMessages = {
   cannot: [
     "Partager vos renseignements, en ajouter à un partage ou renouveler un partage",
     "Délivrer un certificat",
-    "Voir les codes de connexion, créer des jetons ou modifier le compte",
+    "Voir les codes de connexion, créer des jetons ou gérer le compte",
   ],
   ends: "L’accès prend fin le {date}. Vous pouvez déconnecter l’assistant en tout temps dans votre compte, ou avec le lien que nous vous enverrons par courriel.",
   deny: "Refuser",

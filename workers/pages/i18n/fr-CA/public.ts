@@ -26,16 +26,16 @@ export const messages: PublicMessages = {
   refusedText:
     "Le formulaire posait la question séparément pour chaque destinataire. Ce certificat n’autorise aucun d’eux à communiquer avec cette personne.",
   withdrawnTitle: "Consentement retiré le {date}",
-  withdrawnText: "Les destinataires ci-dessous doivent cesser de communiquer avec cette personne au plus tard le {day} (UTC).",
+  withdrawnText: "Chaque destinataire ci-dessous doit cesser de communiquer avec cette personne au plus tard le {day} (UTC).",
   partlyTitleOne: "Consentement retiré pour un destinataire sur {all}",
   partlyTitle: "Consentement retiré pour {count} destinataires sur {all}",
   partlyText:
-    "Les destinataires marqués «\u00a0Retiré\u00a0» doivent cesser de communiquer avec cette personne. Ceux marqués «\u00a0Autorisé\u00a0» peuvent encore le faire.",
+    "Les destinataires marqués «\u00a0Retiré\u00a0» doivent cesser de communiquer avec cette personne. Ceux qui portent la mention «\u00a0Autorisé\u00a0» peuvent encore communiquer avec elle.",
   notAcknowledged: "{business} n’a pas encore confirmé la fin des communications.",
   acknowledged: "{business} a confirmé la fin des communications le {date}.",
   overdue: "Le délai est dépassé et {business} n’a pas confirmé la fin des communications.",
   sandboxTitle: "Certificat d’essai",
-  sandboxText: "Ce certificat a été créé avec des données d’essai. Il ne prouve pas que quelqu’un a accepté quoi que ce soit.",
+  sandboxText: "Ce certificat a été créé avec des données d’essai. Il ne constitue pas une preuve de consentement.",
 
   shown: "Ce que la personne a vu",
   invisibleCharacters: "Contient des caractères invisibles\u00a0:",
@@ -128,9 +128,9 @@ export const messages: PublicMessages = {
   checkAndWithdraw: "Vérification et retrait",
   genuine: "L’enregistrement est authentique",
   notGenuine: "Ne vous fiez pas à cette page",
-  allPass: "Tout concorde",
+  allPass: "Toutes les vérifications ont réussi",
   someIncomplete: "Vérifications en attente",
-  withdrawnGenuine: "Ce certificat enregistre ce que la personne a accepté et le retrait ultérieur de son consentement.",
+  withdrawnGenuine: "Ce certificat consigne ce que la personne a accepté et le retrait ultérieur de son consentement.",
   notChecked: "Non vérifié dans ce navigateur",
   notCheckedAdvice:
     "Votre navigateur vérifie cette page si JavaScript est activé. Vous pouvez aussi vérifier le certificat vous-même, comme expliqué plus bas.",
@@ -150,7 +150,7 @@ export const messages: PublicMessages = {
   ledgerText: "Entrée {index}, inscrite le {date}",
   ledgerPending: "Pas encore inscrit. Cela prend généralement moins d’une minute.",
   withdrawalCheck: "Inscription du retrait au registre public",
-  witnessCheck: "Témoins",
+  witnessCheck: "Témoins du registre public",
   witnessed: "Confirmé par {count} témoins",
   witnessedOne: "Confirmé par un témoin",
   witnessText: "Leurs signatures sont valides.",
@@ -174,7 +174,7 @@ export const messages: PublicMessages = {
   byHandFile:
     "Enregistrez ce texte sous le nom record.json, tel quel et sans saut de ligne à la fin. Cette commande affiche l’empreinte\u00a0:",
   byHandFetch:
-    "Ou interrogez svc directement, sans cette page. La première commande affiche l’empreinte; la seconde, le SHA-256 du texte affiché\u00a0:",
+    "Ou obtenez l’enregistrement directement de notre API. La première commande affiche l’empreinte; la seconde, le SHA-256 du texte affiché\u00a0:",
   formatLink: "Composition d’un certificat",
   jsonLink: "Enregistrement en JSON",
   print: "Imprimer cette page",
@@ -241,8 +241,10 @@ export const messages: PublicMessages = {
     someDone: "Vous avez retiré votre consentement pour les destinataires ci-dessous. Nous en avisons {business}.",
     someActive: "Ces destinataires peuvent encore communiquer avec vous\u00a0:",
     someMore: "Retirer le consentement pour d’autres destinataires",
-    someEvent: "Consentement retiré par la personne pour {count} destinataires",
-    someEventOne: "Consentement retiré par la personne pour un destinataire",
+    someEvent: "Consentement retiré pour {count} destinataires",
+    someEventOne: "Consentement retiré pour un destinataire",
+    someRecorded: "Retrait pour {count} destinataires consigné par l’entreprise",
+    someRecordedOne: "Retrait pour un destinataire consigné par l’entreprise",
     stopContact: "Les destinataires doivent cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
     tellBusiness: "Nous aviserons l’entreprise immédiatement.",
     certificateStays: "Rien ne sera effacé. Le certificat sera conservé et indiquera ce que vous avez retiré.",
@@ -254,7 +256,7 @@ export const messages: PublicMessages = {
     badEmail: "Entrez une adresse courriel valide, par exemple pat@example.com.",
     badCode: "Entrez le code à 6 chiffres reçu par courriel.",
     failed:
-      "L’adresse courriel ou le code est incorrect, ou le code a expiré. Consultez le courriel le plus récent ou demandez un nouveau code. Après cinq essais ratés, le code ne fonctionne plus, mais le lien du courriel fonctionne toujours.",
+      "L’adresse courriel ou le code est incorrect, ou le code a expiré. Consultez le courriel le plus récent ou demandez un nouveau code. Après cinq tentatives infructueuses, le code ne fonctionne plus, mais le lien du courriel fonctionne toujours.",
     linkFailed: "Ce lien concerne un autre certificat ou a expiré. Entrez plutôt votre adresse courriel; nous vous enverrons un code.",
     foreign: "Ce formulaire a été envoyé depuis un autre site",
     foreignAdvice: "Ouvrez la page de nouveau et utilisez le formulaire qui s’y trouve.",
@@ -283,7 +285,7 @@ export const messages: PublicMessages = {
 
   front: {
     title: "Un consentement que l’on peut prouver, et retirer",
-    lead: "Quand une personne accepte qu’on communique avec elle, {brand} conserve un certificat qui montre le texte exact qu’elle a vu et indique qui peut communiquer avec elle. Tout le monde peut le vérifier, et la personne peut retirer son consentement en tout temps.",
+    lead: "Quand une personne accepte qu’on communique avec elle, {brand} crée un certificat qui consigne le texte exact qu’elle a vu et qui peut communiquer avec elle. Tout le monde peut le vérifier, et la personne peut retirer son consentement en tout temps.",
     check: "Consulter un certificat",
     placeholder: "ID ou lien du certificat",
     numberHint: "Il commence par cc_ et figure sur le certificat imprimé ou dans le courriel que vous avez reçu.",
@@ -298,7 +300,7 @@ export const messages: PublicMessages = {
       "J’accepte qu’Acme Solar LLC m’appelle ou m’envoie des textos ou des courriels au sujet de soumissions pour des panneaux solaires, au numéro et à l’adresse ci-dessus.",
     person: "Pour vous",
     personText:
-      "Voyez qui détient vos renseignements et arrêtez le partage. Vous pouvez aussi retirer un seul consentement avec l’ID de son certificat.",
+      "Voyez qui a vos renseignements, arrêtez un partage ou retirez un consentement.",
     personLink: "Voir mes consentements",
     withdrawLink: "Retirer un consentement",
     business: "Pour les entreprises",
@@ -312,7 +314,7 @@ export const messages: PublicMessages = {
     step1Text: "Elle coche la case elle-même. Rien n’est jamais coché à sa place.",
     step2: "{brand} délivre un certificat",
     step2Text:
-      "Il contient le texte, les destinataires, l’heure et les politiques en vigueur. Son empreinte est inscrite à un registre public.",
+      "Il contient le texte que la personne a vu, les destinataires, l’heure et les politiques du site Web. Son empreinte est inscrite dans un registre public.",
     step3: "Elle peut retirer son consentement",
     step3Text:
       "Sur la page du certificat, elle confirme son choix avec un code reçu par courriel. L’entreprise a 10 jours ouvrables pour cesser de communiquer avec elle.",
@@ -323,7 +325,7 @@ export const messages: PublicMessages = {
     reference: "Référence de l’API",
     exampleTag: "Votre formulaire",
     trust: "Vous n’avez pas à nous croire sur parole",
-    trustText: "Vérifiez n’importe quel dossier de preuve sur votre propre ordinateur, avec un seul fichier et nos clés publiques.",
+    trustText: "Vérifiez n’importe quel dossier de preuve sur votre propre ordinateur, avec notre vérificateur, qui tient en un seul fichier, et nos clés publiques.",
     documentation: "Documentation",
     support: "Assistance",
     security: "Signaler une vulnérabilité",
@@ -335,7 +337,7 @@ export const messages: PublicMessages = {
   },
   startWithdrawal: {
     title: "Retirer un consentement",
-    intro: "Vous pouvez retirer votre consentement en tout temps. Il y a deux façons de le faire.",
+    intro: "Vous pouvez retirer votre consentement en tout temps. Choisissez une de ces options.",
     withNumber: "Avec l’ID du certificat",
     number: "ID ou lien du certificat",
     hint: "Il commence par cc_. Cherchez-le dans ce que l’entreprise vous a envoyé ou sur le certificat imprimé.",

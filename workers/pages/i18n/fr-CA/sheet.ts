@@ -109,8 +109,8 @@ export const messages: SheetMessages = {
   startAgain: "Recommencer",
   errorTitle: "Vérifiez ces renseignements",
   chooseOne: "Choisissez au moins un renseignement à partager, ou appuyez sur «\u00a0Pas maintenant\u00a0».",
-  missing: "Entrez votre {field}.",
-  badEmail: "Entrez une adresse courriel, par exemple pat@example.com.",
+  missing: "Remplissez ce champ\u00a0: {field}.",
+  badEmail: "Entrez une adresse courriel valide, par exemple pat@example.com.",
   badPhone: "Entrez un numéro de téléphone, par exemple +1 514 555 0132.",
   badCountry: "Choisissez un pays dans la liste.",
   badText: "Utilisez au plus 200 caractères, sans saut de ligne ni caractère invisible.",
@@ -121,15 +121,15 @@ export const messages: SheetMessages = {
   stopIntro:
     "L’entreprise ne recevra plus rien de vous. Nous l’aviserons immédiatement, et elle doit cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
   stopKeeps:
-    "L’entreprise a peut-être conservé ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique gardera la trace du partage. Cette action est irréversible, mais vous pourrez partager de nouveau en tout temps.",
+    "L’entreprise a peut-être conservé ce qu’elle a déjà reçu. Vous pouvez lui demander de l’effacer. Votre historique en gardera une trace. Cette action est irréversible, mais vous pourrez partager de nouveau en tout temps.",
   stopNeedsScript:
     "Cette page a besoin de JavaScript pour lire le lien. Sans JavaScript, connectez-vous et arrêtez le partage dans votre compte.",
   stopBroken: "Ce lien est incomplet. Ouvrez-le de nouveau à partir du courriel.",
   stopped: "Vous avez arrêté le partage",
   stoppedAdvice:
     "L’entreprise doit cesser de communiquer avec vous au plus tard le {date} (UTC). Nous vous écrirons quand elle le confirmera, ou si elle dépasse cette date.",
-  stopFailed: "Ce lien ne permet d’arrêter aucun partage",
-  stopFailedAdvice: "Il ne correspond à aucun partage. Ouvrez-le de nouveau à partir du courriel.",
+  stopFailed: "Ce lien ne fonctionne pas",
+  stopFailedAdvice: "Le lien n’est pas valide. Ouvrez-le de nouveau à partir du courriel.",
   stopEnded: "Ce partage a déjà pris fin",
   stopEndedAdvice:
     "Il a expiré, ou vous l’avez renouvelé. Un partage renouvelé se poursuit comme nouveau partage. Pour arrêter ce dernier, utilisez le lien du courriel à son sujet, ou connectez-vous.",
