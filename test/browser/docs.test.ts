@@ -153,7 +153,7 @@ describe("the API reference", () => {
     await page.keyboard.press("Escape"); // closes the drawer
     expect(page.url()).toMatch(/#response-200$/);
     const operation = page.getByRole("main");
-    const anchored = operation.getByText("Event that the statement records, for example", { exact: false }).first();
+    const anchored = operation.getByText("Type of the recorded event, for example", { exact: false }).first();
     expect(await anchored.isVisible()).toBe(false);
     await operation
       .getByText(/^\d+ members of anchor$/)

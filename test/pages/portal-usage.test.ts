@@ -20,7 +20,14 @@ const readUsage = async (member: Member, path = "/portal/billing"): Promise<read
   return counts;
 };
 
+test("shows no chart before the first live certificate", async () => {
+  const page = getPageText(await openPage(await signInAsOwner(), "/portal/billing"));
+  expect(page).toContain("Last 12 months 0 issued, 0 withdrawn");
+  expect(page).not.toContain("Show as a table");
+});
+
 test("counts live certificates issued and withdrawn this month, not test ones or those of others", async () => {
+  await issueCertificate();
   const member = await signInAsOwner();
   const [issued = 0, withdrawn = 0] = await readUsage(member);
   const first = await issueCertificate();
