@@ -2,6 +2,7 @@
 // data.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hasStoredData } from "./export/local-stores.ts";
 import { sha256Hex } from "../core/hash.ts";
 import { firstShard } from "../core/ids.ts";
 import { dayMs } from "../core/time.ts";
@@ -18,8 +19,6 @@ const isInUse = async (db: D1Like, { acme, other, examples }: DemoWorld): Promis
   const sql = "SELECT 1 FROM certificates UNION ALL SELECT 1 FROM businesses WHERE id NOT IN (SELECT value FROM json_each(?)) LIMIT 1";
   return (await db.prepare(sql).bind(JSON.stringify(ids)).first()) !== null;
 };
-
-const hasDatabases = (stateDir: string): boolean => existsSync(join(stateDir, "v3"));
 
 type DemoDataOptions = ReplayOptions & Pick<RuntimeOptions, "extraShards">;
 
@@ -45,7 +44,7 @@ const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): 
  * open the databases.
  */
 const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolean => {
-  if (!hasDatabases(stateDir)) return false;
+  if (!hasStoredData(stateDir)) return false;
   try {
     const found = JSON.parse(readFileSync(join(stateDir, markerName), "utf8")) as Preparation;
     return found.digest === digest && (found.hasMonth || !hasMonth);
@@ -75,7 +74,7 @@ export const prepareDemoData = async (
     return opened;
   };
   // Opens the replay while the databases are prepared, to save time.
-  if (!isEmpty && !hasDatabases(options.stateDir)) openReplay().catch(() => undefined);
+  if (!isEmpty && !hasStoredData(options.stateDir)) openReplay().catch(() => undefined);
   try {
     const vault = await openVaultFromVars(options.vars);
     let isUsed = false;

@@ -2,7 +2,7 @@
 // store only hashes of the keys, so `npm run demo` derives the keys again.
 import { toStoredIndex } from "../core/access/address-index.ts";
 import { defaultLinkKeys, parseLinkKeys } from "../core/access/link-keys.ts";
-import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
+import { environments, type BusinessStatus, type Environment, type Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import { recheckIntervalMs } from "../core/accounts/domain-claim.ts";
 import { fromBase64 } from "../core/bytes.ts";
@@ -133,7 +133,7 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, createdAt: number, no
         createdAt - at, // decreasing, because lists show the newest domain first
       ),
   ),
-  ...(["live", "sandbox"] as const).flatMap((environment) => {
+  ...environments.flatMap((environment) => {
     const key = business.keys[environment];
     return [
       db

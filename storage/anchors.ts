@@ -157,9 +157,8 @@ const storeReceipts = (
 ): readonly Statement[] => {
   const derived = new Set(anchored.flatMap(({ anchor }) => (anchor.isStored ? [] : [anchor.ord])));
   const numbered = anchored.map(({ anchor, outcome }) => ({ ord: anchor.ord, receipt: outcome.receipt })).sort((a, b) => a.ord - b.ord);
-  const packed = packReceipts(numbered).map(({ batch: { verifiedAt, ...rest }, ords }) => ({
-    ...rest,
-    verifiedAt,
+  const packed = packReceipts(numbered).map(({ batch, ords }) => ({
+    ...batch,
     ord: ords.at(-1) as number,
     firstOrd: ords.find((ord) => derived.has(ord)) ?? null,
     anchoredAt: now,

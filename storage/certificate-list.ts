@@ -10,7 +10,7 @@ import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { CertificateSummary } from "../core/certificates/published-certificate.ts";
 import { maxListedCertificates as maxListed } from "../core/certificates/list-depth.ts";
-import type { ListExtent, ListRange } from "../core/certificates/shard-pages.ts";
+import type { CertificatePosition, ListExtent, ListRange } from "../core/certificates/shard-pages.ts";
 import { planTallies } from "../core/certificates/tallies.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -395,11 +395,6 @@ export const listCertificateRange = (db: Database, list: CertificateList, range:
   const listed = selectListed(db, inArray(certificates.ord, searchCertificates(list).selectOrds(range)));
   return createLookup(db, [listed], ([rows]) => rows.map(toSummary));
 };
-
-interface CertificatePosition {
-  readonly id: CertId;
-  readonly issuedAt: Instant;
-}
 
 /** Like `listCertificateRange`, but returns only the ID and the issuance time of each certificate. */
 export const listCertificatePositions = async (

@@ -27,7 +27,7 @@ export const idempotencyKeyHash = (principal: string, route: string, key: string
 
 const responseContext = selfOwnedContext("idempotency", "response");
 
-interface IdempotentRequest {
+export interface IdempotencyHashes {
   readonly keyHash: string;
   readonly bodyHash: string;
 }
@@ -50,7 +50,7 @@ export const openIdempotentResponse = (vault: Vault, keyHash: string, responseSe
 
 const sealIdempotentResponse = async (
   vault: Vault,
-  { keyHash, bodyHash }: IdempotentRequest,
+  { keyHash, bodyHash }: IdempotencyHashes,
   { status, response, certId, consumerId, now }: IdempotentResponse,
 ) => {
   const responseSealed = await sealResponse(vault, keyHash, response);
@@ -69,7 +69,7 @@ const sealIdempotentResponse = async (
  * Returns the statements that save a response. Add them to the batch of the change. The batch fails if the key already has a response
  * (`isIdempotencyKeyTaken`).
  */
-export const insertIdempotentResponse = async (db: Database, vault: Vault, entry: IdempotentRequest & IdempotentResponse) =>
+export const insertIdempotentResponse = async (db: Database, vault: Vault, entry: IdempotencyHashes & IdempotentResponse) =>
   [db.insert(idempotentResponses).values(await sealIdempotentResponse(vault, entry, entry))] as const;
 
 export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", idempotentResponses.keyHash);
@@ -97,7 +97,7 @@ export const findIdempotentResponse = async (
 // More than four times as long as the longest operation, a webhook test. It takes up to 3 s to check the host and 10 s for the receiver.
 const leaseMs = minuteMs;
 
-export interface IdempotencyClaim extends IdempotentRequest {
+export interface IdempotencyClaim extends IdempotencyHashes {
   /** The ID of the request that holds the claim. */
   readonly holder: string;
 }
@@ -211,11 +211,11 @@ export const findClaimDraft = async (db: Database, claim: IdempotencyClaim): Pro
 };
 
 /**
- * Saves a draft if the previous statement in the batch changed a row. The batch fails if another request has taken over the claim. Seal the
- * draft if it is secret.
+ * Saves `done` as the draft if the previous statement in the batch changed a row. The batch fails if another request has taken over the
+ * claim.
  */
-export const saveDraftIfChanged = (db: Database, claim: IdempotencyClaim, sealed: string) =>
+export const markStepDoneIfChanged = (db: Database, claim: IdempotencyClaim) =>
   db
     .update(claims)
-    .set({ draftSealed: sealed, bodyHash: sql`case when ${claims.holder} = ${claim.holder} then ${claims.bodyHash} end` })
+    .set({ draftSealed: "done", bodyHash: sql`case when ${claims.holder} = ${claim.holder} then ${claims.bodyHash} end` })
     .where(allOf(eq(claims.keyHash, claim.keyHash), hasPreviousChange()));

@@ -4,7 +4,8 @@ import { ok, refuse, type Result } from "../result.ts";
 
 export type BusinessStatus = "pending" | "active" | "past_due" | "suspended" | "closed";
 export type Plan = "free" | "business" | "enterprise";
-export type Environment = "live" | "sandbox";
+export const environments = ["live", "sandbox"] as const;
+export type Environment = (typeof environments)[number];
 
 export type AccessRefusal = "business_inactive" | "business_suspended" | "subscription_past_due";
 

@@ -58,6 +58,10 @@ const internalNames: ReadonlySet<string> = new Set([
 
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
+/** Lists the hosts of this service, which the service must never call on behalf of a third party. */
+export const listOwnHosts = (config: Readonly<Record<"baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl", string>>) =>
+  [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
+
 /**
  * Returns why the service must not call a host name that a third party supplied, or null if it may. Callers must also check every alias
  * that a resolver returns.

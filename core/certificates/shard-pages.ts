@@ -71,7 +71,7 @@ export const planPage = <Extent extends ListExtent>(
   };
 };
 
-interface CertificatePosition {
+export interface CertificatePosition {
   readonly id: CertId;
   readonly issuedAt: Instant;
 }

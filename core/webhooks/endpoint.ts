@@ -133,6 +133,11 @@ export interface Delivery {
   readonly createdAt: Instant;
 }
 
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  readonly hasMore: boolean;
+}
+
 /** A delivery, its URL, and the sequence number of its event. */
 export interface EndpointDelivery {
   readonly url: string;

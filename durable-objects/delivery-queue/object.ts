@@ -10,6 +10,7 @@ import { secondMs } from "../../core/time.ts";
 import type {
   AttemptResult,
   Delivery,
+  DeliveryPage,
   DeliveryFilter,
   DeliveryRecord,
   EndpointActivity,
@@ -29,14 +30,9 @@ import { Sender } from "./sender.ts";
 import * as deliveries from "./deliveries.ts";
 import * as queue from "./queue-row.ts";
 
-export interface DeliveryList {
-  readonly deliveries: readonly Delivery[];
-  readonly hasMore: boolean;
-}
-
 export interface EndpointOverview extends EndpointActivity {
   /** A page of deliveries, or null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
-  readonly page: DeliveryList | null;
+  readonly page: DeliveryPage | null;
 }
 
 export interface PushReceipt {
@@ -134,7 +130,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
    * Lists up to `limit` deliveries that are older than the delivery `before`, newest first. If `status` is null, lists deliveries of every
    * status. Returns null if `before` is not a delivery to this endpoint.
    */
-  listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryList | null {
+  listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryPage | null {
     const settings = this.#findSettings();
     const rows = settings === null ? null : deliveries.listDeliveries(this.ctx.storage.sql, limit + 1, before, status);
     if (settings === null || rows === null) return null;

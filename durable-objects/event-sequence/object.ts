@@ -10,6 +10,7 @@ import type {
   AttemptResult,
   Delivery,
   DeliveryFilter,
+  DeliveryPage,
   DeliveryRecord,
   EndpointChange,
   EndpointDelivery,
@@ -23,7 +24,7 @@ import type { Instant } from "../../core/time.ts";
 import { backgroundTimeoutMs, type Database } from "../../storage/database.ts";
 import { listIssuingShards } from "../../storage/issuing-shards.ts";
 import { openShards, type Shards } from "../../storage/shards.ts";
-import type { DeliveryList, DeliveryQueue } from "../delivery-queue/object.ts";
+import type { DeliveryQueue } from "../delivery-queue/object.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { logError } from "../error-log.ts";
 import { EventArchive, isSegmentName } from "./archive.ts";
@@ -264,7 +265,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /** Lists deliveries, newest first. Returns null if the endpoint does not exist or `before` is not one of its deliveries. */
-  listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryList | null> {
+  listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryPage | null> {
     return this.#endpoints.callQueue(endpointId, async (queue) => queue.listDeliveries(limit, before));
   }
 

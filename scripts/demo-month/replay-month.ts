@@ -1,5 +1,6 @@
 // Replays the demo month with the real operations, step by step, each at its own time. After the last step, each EventSequence object
 // assigns sequence numbers to its events and passes them to the endpoints.
+import { environments } from "../../core/access/entitlement.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
 import type { BusinessId, ClientId } from "../../core/ids.ts";
@@ -55,7 +56,7 @@ const openMonth = async (
 
 /** Sends all events to the endpoints, as `delivery-queue.ts` describes. */
 const deliverEvents = async (env: Env, { services, businessId, now }: Month): Promise<void> => {
-  for (const environment of ["live", "sandbox"] as const) {
+  for (const environment of environments) {
     const sequence = services.eventSequence(businessId, environment);
     await sequence.drain();
     for (const { endpoint } of await sequence.listEndpoints())

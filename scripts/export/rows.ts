@@ -64,15 +64,29 @@ const rewrapRow = async (
 const findSealedColumns = (columns: readonly string[]): readonly number[] =>
   columns.flatMap((name, at) => (name.endsWith("_sealed") ? [at] : []));
 
+/** Returns functions that collect the rows of one table, rewrap their sealed values in batches, and pass them to `save` in order. */
+const createRowWriter = (columns: readonly string[], rewrapper: Rewrapper, save: (row: readonly StoredValue[]) => void) => {
+  const sealedColumns = findSealedColumns(columns);
+  let waiting: (readonly StoredValue[])[] = [];
+  const flush = async (): Promise<void> => {
+    for (const row of await Promise.all(waiting.map((one) => rewrapRow(one, sealedColumns, rewrapper)))) save(row);
+    waiting = [];
+  };
+  return {
+    add: async (row: readonly StoredValue[]): Promise<void> => {
+      waiting.push(row);
+      if (waiting.length >= rowsPerRewrap) await flush();
+    },
+    /** Saves the remaining rows. */
+    finish: flush,
+  };
+};
+
 /** Rows to add or omit when a table is written. */
 export interface RowChanges {
   /** Rows to write before those of the table, with the same columns. */
   readonly additional?: Iterable<readonly unknown[]>;
   readonly isOmitted?: (row: readonly unknown[]) => boolean;
-}
-
-function* concatRows(...parts: readonly Iterable<readonly unknown[]>[]): Generator<readonly unknown[]> {
-  for (const rows of parts) yield* rows;
 }
 
 /** Writes a table and its rows as lines, in storage order. */
@@ -84,41 +98,20 @@ export const writeTable = async (
   { additional = [], isOmitted = () => false }: RowChanges = {},
 ): Promise<void> => {
   const { table, columns } = header;
-  const sealedColumns = findSealedColumns(columns);
   writeLine(JSON.stringify(header));
   const statement = database.prepare(`SELECT ${columns.map(quoteName).join(", ")} FROM ${quoteName(table)}`);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
-  let waiting: (readonly StoredValue[])[] = [];
-  const flush = async (): Promise<void> => {
-    for (const row of await Promise.all(waiting.map((one) => rewrapRow(one, sealedColumns, rewrapper)))) writeLine(JSON.stringify(row));
-    waiting = [];
-  };
-  for (const row of concatRows(additional, statement.iterate() as Iterable<unknown> as Iterable<readonly unknown[]>)) {
-    if (isOmitted(row)) continue;
-    waiting.push(row.map(toStored));
-    if (waiting.length >= rowsPerRewrap) await flush();
-  }
-  await flush();
+  const writer = createRowWriter(columns, rewrapper, (row) => writeLine(JSON.stringify(row)));
+  for (const rows of [additional, statement.iterate() as Iterable<unknown> as Iterable<readonly unknown[]>])
+    for (const row of rows) if (!isOmitted(row)) await writer.add(row.map(toStored));
+  await writer.finish();
 };
 
 /** Returns functions that collect the rows of one table and insert them in batches. */
 export const createRowInserter = (database: DatabaseSync, { table, columns }: TableHeader, rewrapper: Rewrapper) => {
-  const sealedColumns = findSealedColumns(columns);
   const insert = database.prepare(
     `INSERT INTO ${quoteName(table)} (${columns.map(quoteName).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
   );
-  let waiting: (readonly StoredValue[])[] = [];
-  const flush = async (): Promise<void> => {
-    for (const row of await Promise.all(waiting.map((one) => rewrapRow(one, sealedColumns, rewrapper)))) insert.run(...row.map(fromStored));
-    waiting = [];
-  };
-  return {
-    add: async (row: readonly StoredValue[]): Promise<void> => {
-      waiting.push(row);
-      if (waiting.length >= rowsPerRewrap) await flush();
-    },
-    /** Inserts the remaining rows. */
-    finish: flush,
-  };
+  return createRowWriter(columns, rewrapper, (row) => insert.run(...row.map(fromStored)));
 };

@@ -97,9 +97,10 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
 
 /**
  * Creates a guard that runs a request with an Idempotency-Key once, and responds to repeated requests with the saved response. Responds
- * with 409 if the body differs, and with 409 and `Retry-After` while the first request is in progress.
+ * with 409 if the body differs, and with 409 and `Retry-After` while the first request is in progress. `member` is set for a route that
+ * changes a record whose ID is in the body.
  */
-const createIdempotencyGuard = (member: RecordMember | null) =>
+export const idempotencyGuardOf = (member: RecordMember | null) =>
   combineGuards<AppEnv>(
     idempotencyKeyGuard,
     createMiddleware<AppEnv>(async (c, next) => {
@@ -129,10 +130,7 @@ const createIdempotencyGuard = (member: RecordMember | null) =>
     }),
   );
 
-export const idempotencyGuard = createIdempotencyGuard(null);
-
-/** Like `idempotencyGuard`, for a route that changes a record whose ID is in the body. */
-export const idempotencyGuardOf = (member: RecordMember) => createIdempotencyGuard(member);
+export const idempotencyGuard = idempotencyGuardOf(null);
 
 /** Responds with the result of an operation that stores the idempotency key itself. */
 export const respondIdempotent = <T, D extends object>(

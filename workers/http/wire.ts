@@ -1,5 +1,6 @@
 // Schema parts, response descriptions and mappers that several routes share. These schemas check the shape of input. The code in core
 // checks the meaning.
+import { environments } from "../../core/access/entitlement.ts";
 import { z } from "@hono/zod-openapi";
 import { emailCodeRule, parseEmailCode } from "../../core/access/email-code.ts";
 import { once } from "../../core/once.ts";
@@ -11,7 +12,7 @@ import { statusByCode } from "./statuses.ts";
 export const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
 export const idempotencyKeyRule = "must be 1 to 64 letters (A-Z, a-z), digits, underscores or hyphens";
 
-const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
+export const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
 const requestIdSchema = z.string().meta({
   description: "ID of this request. Include it when you contact support. Also sent in the `X-Request-Id` header.",
   example: exampleRequestId,
@@ -85,7 +86,7 @@ export const toPeriodEnd = (text: string): Instant => Date.parse(text) + (isDate
 /** Makes a named schema nullable in one place only. `nullable()` would make it nullable everywhere in the OpenAPI document. */
 export const nullableSchema = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
-export const environmentSchema = z.enum(["live", "sandbox"]);
+export const environmentSchema = z.enum(environments);
 
 const positiveIntegerRule = "must be a positive integer";
 

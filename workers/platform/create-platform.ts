@@ -1,4 +1,5 @@
 // Creates the platform, which contains all dependencies of the operations, from the bindings. Operations never access bindings directly.
+import { listOwnHosts } from "../../core/access/outbound-url.ts";
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
@@ -79,7 +80,7 @@ export const createPlatform = async (bindings: Env): Promise<Services> => {
   const { traceCalls, traceMethods } = tracer;
   const env = tracer === noTracer ? bindings : traceBindings(bindings, tracer);
   const windows = new AddressWindows();
-  const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
+  const ownHosts = listOwnHosts(config);
   const outbound = {
     ownHosts,
     developmentHosts: config.devFetchAllow,

@@ -1,5 +1,6 @@
 // Schemas of responses that contain certificates. They describe these responses in the OpenAPI document and in types. Nothing else needs
 // them, so they are created when the document is built, and not whenever an isolate starts.
+import { environments } from "../../../core/access/entitlement.ts";
 import { z } from "@hono/zod-openapi";
 import { once } from "../../../core/once.ts";
 import { describedTime, nullableSchema } from "../../http/wire.ts";
@@ -16,7 +17,7 @@ import {
 
 export const getCertificateSchemas = once(() => {
   const certificateEnvironmentSchema = z
-    .enum(["live", "sandbox"])
+    .enum(environments)
     .meta({ description: "Sandbox certificates are for testing and have no evidentiary value." });
   const textMapSchema = z.record(z.string(), z.string());
   const verifyUrlSchema = z.string().meta({ format: "uri", description: "URL of the certificate's public page." });

@@ -5,11 +5,9 @@ import { parseRequestId } from "../../../core/ids.ts";
 import { respond } from "../../http/envelope.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard } from "../../http/guards/portal.ts";
-import { successResponse, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
+import { exampleRequestId, successResponse, idParamSchema, timeSchema, toWire } from "../../http/wire.ts";
 import type { RefusedRequest } from "../../../storage/refused-requests.ts";
 import { getRefusedRequest } from "../../operations/portal/get-refused-request.ts";
-
-const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
 
 const refusedRequestSchema = z
   .object({

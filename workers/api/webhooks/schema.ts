@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { optInEventTypes, standardEventTypes } from "../../../core/events/event.ts";
 import { parseDeliveryId, parseWebhookId } from "../../../core/ids.ts";
-import type { RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
+import type { DeliveryPage, RegisteredEndpoint } from "../../../core/webhooks/endpoint.ts";
 import type { Header } from "../../../core/webhooks/exchange.ts";
 import { selectableEventTypes, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
 import {
@@ -16,7 +16,6 @@ import {
   toWire,
 } from "../../http/wire.ts";
 import type { OpenedDelivery } from "../../operations/webhooks/open-delivery.ts";
-import type { DeliveryPage } from "../../operations/webhooks/list-deliveries.ts";
 import type { ReplayOutcome } from "../../operations/webhooks/replay-delivery.ts";
 import type { EndpointState } from "../../operations/webhooks/list-webhooks.ts";
 import type { RotatedSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";

@@ -14,7 +14,7 @@ import {
   completeIdempotencyClaim,
   findClaimDraft,
   saveClaimDraft,
-  saveDraftIfChanged,
+  markStepDoneIfChanged,
   releaseIdempotencyClaim,
   type IdempotencyClaim,
 } from "../../../storage/idempotency.ts";
@@ -86,7 +86,7 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
      * Returns the statements that mark a step as done, so that a repeated request does not repeat it. They must come right after the
      * statement that makes the change, and do nothing if it changed no row. The batch must run in the claim's shard.
      */
-    toStepStatements: (): readonly Statement[] => [saveDraftIfChanged(db, claim, "done")],
+    toStepStatements: (): readonly Statement[] => [markStepDoneIfChanged(db, claim)],
   };
 };
 

@@ -1,6 +1,7 @@
 // Replaces webhook signing secrets that were created before a given time. The work is divided into steps, which the operator's command runs
 // one after another (POST /v1/admin/keys/webhook). A repeated step skips secrets that it has already replaced, so the work can be stopped
 // and resumed at any time.
+import { environments } from "../../../core/access/entitlement.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { firstShard, shardOfId, type BusinessId, type ShardId, type WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -13,7 +14,6 @@ import { sealWebhookSecret } from "../../../storage/webhook-secrets.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { prepareOwnerNotice } from "../owner-notices.ts";
 import type { EventSequences } from "../webhooks/dependencies.ts";
-import { environments } from "../webhooks/find-event-sequence.ts";
 import { loadBilledBusiness } from "./get-entitlement.ts";
 
 /** The number of businesses per step. Each business takes two calls, one to each of its event sequences. */

@@ -1,13 +1,13 @@
 // Rewraps, with the current master key, all values that are sealed under earlier ones. The work is divided into steps, which the operator's
 // command runs one after another (POST /v1/admin/keys/master). A repeated step changes nothing, so the work can be stopped and resumed at
 // any time.
+import { environments } from "../../../core/access/entitlement.ts";
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
 import type { Database } from "../../../storage/database.ts";
 import { rewrapRows, sealedTables, type RowPosition } from "../../../storage/rewrap-values.ts";
 import { findMasterKeyVersion } from "../../../storage/vault.ts";
-import { environments } from "../webhooks/find-event-sequence.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 import { findNextCursor, type StoredRowsCursor, type StoredRowsStep } from "./stored-rows-cursor.ts";
 

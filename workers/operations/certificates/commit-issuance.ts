@@ -15,7 +15,7 @@ import { isSnapshotCurrent } from "../../../storage/account-snapshots.ts";
 import { buildIssuanceStatements } from "../../../storage/issuances.ts";
 import { buildDomainEventStatements, scheduleDomainEventWork } from "../../../storage/commit.ts";
 import { batch, compileStatement, shapeResults, type Statement } from "../../../storage/database.ts";
-import { openIdempotentResponse, sealResponse } from "../../../storage/idempotency.ts";
+import { openIdempotentResponse, sealResponse, type IdempotencyHashes } from "../../../storage/idempotency.ts";
 import { insertTwin } from "../../../storage/intake.ts";
 import { runIsolated } from "../../log.ts";
 import type { Runtime } from "../dependencies.ts";
@@ -24,11 +24,6 @@ import { commitOrJournal } from "../intake/commit-or-journal.ts";
 import { deriveManageToken } from "./manage-token.ts";
 import { confirmClient, type SubmissionClient } from "./resolve-submission-client.ts";
 import { warnOwnersNearDailyLimit } from "./warn-owners-near-daily-limit.ts";
-
-export interface IdempotencyHashes {
-  readonly keyHash: string;
-  readonly bodyHash: string;
-}
 
 export const rootSaltBytes = 32;
 

@@ -1,7 +1,8 @@
 // Implements GET /v1/events. Returns the business's event sequence, one page at a time.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../../core/events/event.ts";
-import type { EventFeedDependencies } from "./dependencies.ts";
+import type { ReadDependencies } from "../dependencies.ts";
+import type { EventSequences } from "../webhooks/dependencies.ts";
 import { openEventPayloads, type OpenedPayload } from "../webhooks/open-event-payloads.ts";
 
 export interface FeedQuery {
@@ -22,7 +23,11 @@ export interface FeedPage {
 /**
  * Returns events after the cursor, in order. The reader's environment determines whether these are live or sandbox events (SPEC Events).
  */
-export const getEventFeed = async (services: EventFeedDependencies, reader: BusinessScope, query: FeedQuery): Promise<FeedPage> => {
+export const getEventFeed = async (
+  services: ReadDependencies & EventSequences,
+  reader: BusinessScope,
+  query: FeedQuery,
+): Promise<FeedPage> => {
   const page = await services.eventSequence(reader.business.id, reader.environment).listEvents(query.cursor, query.limit, query.types);
   const sealed = page.events.filter(({ dataSealed }) => dataSealed !== null);
   const payloads = sealed.length === 0 ? new Map<string, OpenedPayload>() : await openEventPayloads(services, sealed);

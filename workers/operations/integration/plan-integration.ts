@@ -1,7 +1,7 @@
 // Validates a request to the integration helper without fetching anything.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { validatePageUrl, verifyPageUrl, type VerifiedDomain } from "../../../core/access/origins.ts";
-import { checkOutboundUrl, type OutboundUrlFault } from "../../../core/access/outbound-url.ts";
+import { checkOutboundUrl, type OutboundUrlFault, listOwnHosts } from "../../../core/access/outbound-url.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { normalizeRecipientName } from "../../../core/certificates/recipients.ts";
 import { parseRecipients } from "../../../core/certificates/submission.ts";
@@ -81,8 +81,8 @@ export const planIntegration = async (
   const pageUrl = stripFragment(input.url);
   const verified = verifyPageUrl(stripPort(pageUrl), account.domains, rules);
   if (!verified.ok) return verified;
-  const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
-  const checked = checkOutboundUrl(pageUrl, { ports: allowedPorts, ownHosts, developmentHosts: config.devFetchAllow });
+  const outbound = { ports: allowedPorts, ownHosts: listOwnHosts(config), developmentHosts: config.devFetchAllow };
+  const checked = checkOutboundUrl(pageUrl, outbound);
   if (!checked.ok && urlFormatFaults.has(checked.fault)) return refuse("invalid_request", "url: must be an https URL on port 443.");
   return ok({ request: request.value, pageUrl, ...account, isFetchable: checked.ok });
 };

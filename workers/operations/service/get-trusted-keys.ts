@@ -1,6 +1,6 @@
 // Lists everything that a person who verifies proofs must trust: keys, logs, witnesses, timestamp authorities and the verifier.
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
-import type { ServiceDependencies } from "./dependencies.ts";
+import type { Proofs, ReadDependencies } from "../dependencies.ts";
 
 /** Builds the input for the trust document from the current configuration, including retired keys with their validity periods. */
 export const getTrustedKeys = ({
@@ -10,7 +10,7 @@ export const getTrustedKeys = ({
   anchorKey,
   signer,
   verifierSha256,
-}: ServiceDependencies): TrustDocumentInput => ({
+}: ReadDependencies & Proofs): TrustDocumentInput => ({
   verifier: { url: new URL("/svc-verify.mjs", config.baseUrl).href, sha256: verifierSha256 },
   logs: trustedLogs,
   witnessKeys,

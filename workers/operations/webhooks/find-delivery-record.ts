@@ -1,9 +1,8 @@
 // Finds a delivery in the live or sandbox event sequence.
-import type { Environment } from "../../../core/access/entitlement.ts";
+import { environments, type Environment } from "../../../core/access/entitlement.ts";
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import type { DeliveryRecord } from "../../../core/webhooks/endpoint.ts";
 import type { EventSequences } from "./dependencies.ts";
-import { environments } from "./find-event-sequence.ts";
 
 export interface FoundDeliveryRecord extends DeliveryRecord {
   readonly environment: Environment;

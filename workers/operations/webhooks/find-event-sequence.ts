@@ -1,9 +1,7 @@
 // Finds the event sequence that contains an endpoint.
-import type { Environment } from "../../../core/access/entitlement.ts";
+import { environments } from "../../../core/access/entitlement.ts";
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import type { EventSequences } from "./dependencies.ts";
-
-export const environments = ["live", "sandbox"] as const satisfies readonly Environment[];
 
 /**
  * Searches the live event sequence and then the sandbox event sequence, because an ID does not reveal its environment. Returns null if the

@@ -1,7 +1,7 @@
 // Implements GET /v1/webhooks/{webhook_id}/deliveries.
 import type { DeliveryId, BusinessId, WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { Delivery } from "../../../core/webhooks/endpoint.ts";
+import type { DeliveryPage } from "../../../core/webhooks/endpoint.ts";
 import type { EventSequences } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
@@ -9,11 +9,6 @@ export interface DeliveryQuery {
   readonly limit: number;
   /** The last delivery on the previous page; null for the first page. */
   readonly before: DeliveryId | null;
-}
-
-export interface DeliveryPage {
-  readonly deliveries: readonly Delivery[];
-  readonly hasMore: boolean;
 }
 
 /**

@@ -1,10 +1,9 @@
 // Implements GET /v1/webhooks.
-import type { Environment } from "../../../core/access/entitlement.ts";
+import { environments, type Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Endpoint, EndpointHealth } from "../../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../../core/webhooks/hourly-attempts.ts";
 import type { EventSequences } from "./dependencies.ts";
-import { environments } from "./find-event-sequence.ts";
 
 export interface EndpointState {
   readonly endpoint: Endpoint;

@@ -487,7 +487,8 @@ export const messages = {
     withdrawnOn: "Withdrawn {date}",
     acknowledge: "Confirm contact ended",
     acknowledgeTitle: "Confirm that contact has ended",
-    confirmedLists: "To see withdrawals you’ve confirmed, go to {certificates} and {shares}. For withdrawals that cover only some recipients, go to {recipients}.",
+    confirmedLists:
+      "To see withdrawals you’ve confirmed, go to {certificates} and {shares}. For withdrawals that cover only some recipients, go to {recipients}.",
     confirmedCertificates: "Certificates (withdrawn)",
     confirmedShares: "Shares (contact ended)",
     confirmedRecipients: "the audit log",

@@ -259,7 +259,13 @@ export const messages: AppMessages = {
     removalAsked: "Eliminación de datos solicitada. Los resultados aparecerán aquí.",
   },
   sectionsLabel: "Su cuenta",
-  sections: { security: "Seguridad", agents: "Asistentes", removals: "Eliminación de datos", export: "Descargar", delete: "Eliminar cuenta" },
+  sections: {
+    security: "Seguridad",
+    agents: "Asistentes",
+    removals: "Eliminación de datos",
+    export: "Descargar",
+    delete: "Eliminar cuenta",
+  },
   prove: {
     title: "Confirme que es usted",
     why: "Por su seguridad, inicie sesión de nuevo antes de continuar.",
@@ -370,7 +376,8 @@ export const messages: AppMessages = {
     manyWithdrawn: "{count} consentimientos de formularios, ya retirados",
     oneOther: "1 permiso que otra persona creó con el correo electrónico de usted",
     others: "{count} permisos que otra persona creó con el correo electrónico de usted",
-    othersNote: "Si deja de compartir y retira todos los consentimientos, también terminará lo que otra persona comparte con el correo electrónico de usted.",
+    othersNote:
+      "Si deja de compartir y retira todos los consentimientos, también terminará lo que otra persona comparte con el correo electrónico de usted.",
     newest: "El más reciente: {date}",
     given: "dado el {date}",
     seeOrWithdraw: "Revisar o retirar",

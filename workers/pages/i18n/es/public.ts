@@ -169,7 +169,8 @@ export const messages: PublicMessages = {
   disclosureHash: "SHA-256 del texto mostrado",
   subjectHash: "SHA-256 con sal de los datos de la persona",
   byHand: "Compruébelo con herramientas comunes",
-  byHandFile: "Guarde el registro del certificado como record.json, tal cual y sin salto de línea al final. Este comando muestra la huella:",
+  byHandFile:
+    "Guarde el registro del certificado como record.json, tal cual y sin salto de línea al final. Este comando muestra la huella:",
   byHandFetch:
     "O descargue el registro directamente de nuestra API. El primer comando muestra la huella; el segundo, el SHA-256 del texto mostrado:",
   formatLink: "Cómo se compone un certificado",
@@ -335,7 +336,8 @@ export const messages: PublicMessages = {
     hint: "Empieza con cc_. Búsquelo en lo que le envió la empresa o en el certificado impreso.",
     submit: "Continuar",
     withEmail: "Con su correo electrónico",
-    emailHint: "El que usó en el formulario. Le enviaremos un código de 6 dígitos. Después verá lo que aceptó y podrá retirar su consentimiento.",
+    emailHint:
+      "El que usó en el formulario. Le enviaremos un código de 6 dígitos. Después verá lo que aceptó y podrá retirar su consentimiento.",
     otherWays:
       "Si la empresa le dio un enlace para retirar su consentimiento, ábralo. También puede avisar directamente a la empresa y pedirle que registre el retiro de su consentimiento.",
   },

@@ -379,7 +379,8 @@ export const messages: AppMessages = {
     manyWithdrawn: "{count} consentements donnés dans des formulaires, puis retirés",
     oneOther: "1 partage qu’une autre personne a créé avec votre adresse courriel",
     others: "{count} partages qu’une autre personne a créés avec votre adresse courriel",
-    othersNote: "Si vous arrêtez les partages et retirez les consentements, tout partage créé par une autre personne avec votre adresse courriel prendra fin aussi.",
+    othersNote:
+      "Si vous arrêtez les partages et retirez les consentements, tout partage créé par une autre personne avec votre adresse courriel prendra fin aussi.",
     newest: "Le plus récent\u00a0: {date}",
     given: "donné le {date}",
     seeOrWithdraw: "Voir ou retirer",

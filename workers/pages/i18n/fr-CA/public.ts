@@ -299,8 +299,7 @@ export const messages: PublicMessages = {
     exampleText:
       "J’accepte qu’Acme Solar LLC m’appelle ou m’envoie des textos ou des courriels au sujet de soumissions pour des panneaux solaires, au numéro et à l’adresse ci-dessus.",
     person: "Pour vous",
-    personText:
-      "Voyez qui a vos renseignements, arrêtez un partage ou retirez un consentement.",
+    personText: "Voyez qui a vos renseignements, arrêtez un partage ou retirez un consentement.",
     personLink: "Voir mes consentements",
     withdrawLink: "Retirer un consentement",
     business: "Pour les entreprises",
@@ -325,7 +324,8 @@ export const messages: PublicMessages = {
     reference: "Référence de l’API",
     exampleTag: "Votre formulaire",
     trust: "Vous n’avez pas à nous croire sur parole",
-    trustText: "Vérifiez n’importe quel dossier de preuve sur votre propre ordinateur, avec notre vérificateur, qui tient en un seul fichier, et nos clés publiques.",
+    trustText:
+      "Vérifiez n’importe quel dossier de preuve sur votre propre ordinateur, avec notre vérificateur, qui tient en un seul fichier, et nos clés publiques.",
     documentation: "Documentation",
     support: "Assistance",
     security: "Signaler une vulnérabilité",
