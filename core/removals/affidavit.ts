@@ -20,18 +20,18 @@ export const buildAffidavit = (
   const at = removal.completedAt as Instant;
   const outcome = removal.targets.map(
     ({ name, completedAt }) =>
-      `${removalTargets[name]}: ${completedAt === null ? "asked, and did not remove the person" : `removed the person, confirmed on ${formatDay(completedAt)}`}.`,
+      `${removalTargets[name]}: ${completedAt === null ? "did not remove the data" : `removed the data, as recorded on ${formatDay(completedAt)}`}.`,
   );
   return {
-    title: "Affidavit of removal",
+    title: "Affidavit of data removal",
     issuedAt: at,
     paragraphs: [
-      `Removal request ${removal.id}, made on ${toIso(removal.requestedAt)}.`,
-      `The person who holds the account ${removal.consumerId} and has proved control of the address ${person.email} authorized ${person.issuer} to ask the following places, in their name, to delete what they hold about them.`,
-      `${person.issuer} states that it asked each of these places, and that this is what came of it by ${toIso(at)}:`,
+      `Data removal request ${removal.id}, made on ${toIso(removal.requestedAt)}.`,
+      `The holder of account ${removal.consumerId}, who verified the email address ${person.email}, authorized ${person.issuer} to ask the data brokers below, on the holder's behalf, to delete the holder's personal data.`,
+      `${person.issuer} states that it contacted each of these data brokers. These are the results as of ${toIso(at)}:`,
       ...outcome,
-      `${person.issuer} looks again on ${formatDay(removal.recheckAt as Instant)}.`,
-      `The SHA-256 of this file is entered in the person's audit chain and signed with the issuer key ${person.kid}, which is published at /.well-known/jwks.json.`,
+      `${person.issuer} will check again on ${formatDay(removal.recheckAt as Instant)}.`,
+      `The SHA-256 hash of this file is recorded in the holder's audit chain and signed with the issuer key ${person.kid}, which is published at /.well-known/jwks.json.`,
     ],
   };
 };

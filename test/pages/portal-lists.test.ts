@@ -35,8 +35,8 @@ test("a confirmed withdrawal is in the list of withdrawn certificates, with the 
   expect(listLinks(form)).toEqual([["Cancel", "/portal/deadlines"]]);
   await submitForm(acme, path, path);
   const links = listLinks(await openDocument("/portal/deadlines"));
-  expect(links).toContainEqual(["withdrawn certificates", "/portal/certificates?status=revoked"]);
-  expect(links).toContainEqual(["shares with contact ended", "/portal/shares?status=ceased"]);
+  expect(links).toContainEqual(["Certificates (withdrawn)", "/portal/certificates?status=revoked"]);
+  expect(links).toContainEqual(["Shares (contact ended)", "/portal/shares?status=ceased"]);
   const rows = findByTagName(await openDocument("/portal/certificates?status=revoked"), "tr");
   const row = findOne(rows, (one) => listLinks([one]).some(([, to]) => to === `/portal/certificates/${certId}`));
   expect(extractWords(row)).toMatch(/Withdrawn By the person Contact ended \d+ \w+ \d{4}/);
