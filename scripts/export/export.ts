@@ -263,12 +263,12 @@ const writePart = async (
       lines += 1;
       if (lines % rowsPerReport === 0) report(`        ${lines} lines so far`);
     }, rewrapper);
+    const written = writer.finish();
+    return { path, kind, ...(shard !== undefined && { shard }), sha256: written.sha256, bytes: written.bytes, lines: written.lines };
   } catch (error) {
     writer.abort();
     throw new Error(`${path} could not be exported: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
-  const written = writer.finish();
-  return { path, kind, ...(shard !== undefined && { shard }), sha256: written.sha256, bytes: written.bytes, lines: written.lines };
 };
 
 /**
