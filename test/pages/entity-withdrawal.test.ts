@@ -1,7 +1,7 @@
 // Tests withdrawing consent for individual recipients with plain forms in a browser without scripts, and what the pages show afterward.
 import { expect, test } from "vitest";
-import { call, type TestResponse } from "../support/world.ts";
-import { listCodes, issueToNewPerson, type IssuedCertificate } from "../support/withdrawal.ts";
+import { call, world, type TestResponse } from "../support/world.ts";
+import { buildJsonPost, listCodes, issueToNewPerson, type IssuedCertificate } from "../support/withdrawal.ts";
 
 const three = ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"];
 const post = (path: string, form: Readonly<Record<string, string>>, cookie = ""): Promise<TestResponse> =>
@@ -95,4 +95,17 @@ test("shows on the certificate which recipients are withdrawn, and no active rec
   const none = extractWords(await call(`/c/${issued.certId}`));
   expect(none).not.toContain("Who may contact");
   expect(none).toContain("Who must stop contacting them");
+});
+
+test("shows in the history that the business recorded the withdrawal", async () => {
+  const { certId } = await issueToNewPerson({ entities: three });
+  const recording = { method: "phone", received_at: new Date().toISOString(), entities: three.slice(1) };
+  const authorization = `Bearer ${world.acme.keys.live}`;
+  expect((await call(`/v1/certs/${certId}/withdrawals`, buildJsonPost(recording, { authorization }))).status).toBe(201);
+  for (const [lang, entry] of [
+    ["en", "Withdrawal for 2 recipients recorded by the business"],
+    ["es", "Retiro para 2 destinatarios registrado por la empresa"],
+    ["fr-CA", "Retrait pour 2 destinataires consigné par l’entreprise"],
+  ] as const)
+    expect(extractWords(await call(`/c/${certId}?lang=${lang}`)), lang).toContain(entry);
 });
