@@ -12,7 +12,7 @@ export const refusals = {
   unauthorized: "Authentication is required. Send a valid credential.",
   plan_required: "Your plan does not include this feature. Upgrade to use it.",
   business_inactive: "This business account is pending approval or closed. Its owner can contact support.",
-  business_suspended: "This business account is suspended. Its owner can contact support.",
+  business_suspended: "This business account is suspended. Its owner can pay any open invoice or contact support.",
   subscription_past_due: "Your subscription is past due, so access is read-only. Pay the open invoice to make changes.",
   origin_not_verified: "The Origin of this request must be on a verified domain of this business. Verify the domain first.",
   page_url_not_verified: "The host of page_url must be on a verified domain of this business. Verify the domain first.",

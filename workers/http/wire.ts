@@ -1,8 +1,8 @@
 // Schema parts, response descriptions and mappers that several routes share. These schemas check the shape of input. The code in core
 // checks the meaning.
-import { environments } from "../../core/access/entitlement.ts";
 import { z } from "@hono/zod-openapi";
 import { emailCodeRule, parseEmailCode } from "../../core/access/email-code.ts";
+import { environments } from "../../core/access/entitlement.ts";
 import { once } from "../../core/once.ts";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
 import { dayMs, toIso, type Instant } from "../../core/time.ts";

@@ -1,6 +1,6 @@
 // Creates the platform, which contains all dependencies of the operations, from the bindings. Operations never access bindings directly.
-import { listOwnHosts } from "../../core/access/outbound-url.ts";
 import { waitUntil } from "cloudflare:workers";
+import { listOwnHosts } from "../../core/access/outbound-url.ts";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
 import { IntakeState } from "../../core/intake/intake-state.ts";

@@ -1,7 +1,7 @@
 // Schemas of responses that contain certificates. They describe these responses in the OpenAPI document and in types. Nothing else needs
 // them, so they are created when the document is built, and not whenever an isolate starts.
-import { environments } from "../../../core/access/entitlement.ts";
 import { z } from "@hono/zod-openapi";
+import { environments } from "../../../core/access/entitlement.ts";
 import { once } from "../../../core/once.ts";
 import { describedTime, nullableSchema } from "../../http/wire.ts";
 import {
