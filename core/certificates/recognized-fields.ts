@@ -2,6 +2,7 @@
 // that a business can find certificates by them. All values are stored as typed. Invalid values are never used for matching.
 import { normalizeEmailAddress, trimTypedAddress } from "../email-address.ts";
 import { validateFieldKind } from "./field-kinds.ts";
+import type { PublishedCertificate } from "./published-certificate.ts";
 import type { SubjectFields } from "./subject.ts";
 
 /**
@@ -38,6 +39,12 @@ export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [t
     const normalized = emailKeyPattern.test(key) ? normalizeEmailAddress(value) : null;
     return normalized === null ? [] : [[trimTypedAddress(value), normalized] as const];
   });
+
+/** Returns true if the certificate has a valid email address, so that a withdrawal code can be emailed. */
+export const hasEmailAddress = ({ subjectMasked, notes }: Pick<PublishedCertificate, "subjectMasked" | "notes">): boolean =>
+  Object.entries(subjectMasked).some(
+    ([key, masked]) => masked !== "" && emailKeyPattern.test(key) && !notes?.fields_unrecognized?.includes(key),
+  );
 
 /** Recognizes the fields. `country` is the business's country. */
 export const recognizeFields = (fields: SubjectFields, country: string, toE164: ToE164): RecognizedFields => {

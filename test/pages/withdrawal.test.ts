@@ -2,7 +2,17 @@
 // test/browser/withdrawal.test.ts tests how people use the forms.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
-import { call, getWithKey, productionSettings, createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
+import {
+  call,
+  getWithKey,
+  issueCertificate,
+  productionSettings,
+  createServiceCall,
+  world,
+  type TestResponse,
+  type Call,
+  type ConsentBody,
+} from "../support/world.ts";
 import { runOutboxRelay, waitUntilSettled } from "../support/background-work.ts";
 import {
   submitWithdrawalCode,
@@ -36,7 +46,37 @@ const readCookies = ({ headers }: TestResponse): string =>
 const describeRedirect = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();
 const getStatus = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
+const issueWithFields = async (fields: ConsentBody["fields"]): Promise<string> => (await issueCertificate({ fields })).cert_id;
+const codeForm = 'name="email"';
+
 describe("the withdrawal forms", () => {
+  test("send a code to an address under any recognized key", async () => {
+    const email = createEmailAddress();
+    const certId = await issueWithFields({ first_name: "Pat", work_email: email });
+    expect((await call(`/c/${certId}`)).text).toContain(codeForm);
+    const cookie = readCookies(await post(`/c/${certId}/withdraw`, { email }));
+    await waitUntilSettled();
+    const [code = ""] = await listCodes(email);
+    expect(describeRedirect(await confirmWithdrawal(certId, code, cookie))).toBe(`303 /c/${certId}/withdrawn`);
+  });
+
+  test.each([
+    ["has no email address", { first_name: "Pat" }],
+    ["has only an invalid email address", { first_name: "Pat", email: "pat at example" }],
+  ])("offer no code if the certificate %s, and say how to contact the business", async (_name, fields) => {
+    const certId = await issueWithFields(fields);
+    const pages = await Promise.all(
+      [`/c/${certId}`, `/c/${certId}/withdraw`, `/c/${certId}/withdraw?outcome=link`].map((path) => call(path)),
+    );
+    for (const { status, text } of pages) {
+      expect(status).toBe(200);
+      expect(text).not.toContain(codeForm);
+      expect(text).toContain("This certificate has no email address");
+      expect(text).toContain("1 Demo Street, Testville, CA 94000, US");
+    }
+    expect(pages[2]?.text).toContain("This link is for another certificate, or it has expired.");
+  });
+
   test("share the limits of the API: ten requests and thirty codes entered per hour per network", async () => {
     const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
     const issued = await issueToNewPerson();

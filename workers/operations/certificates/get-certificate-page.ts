@@ -2,6 +2,7 @@
 // recording fails, the page is still shown.
 import { cutText } from "../../../core/cut-text.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
+import { hasEmailAddress } from "../../../core/certificates/recognized-fields.ts";
 import { isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -76,7 +77,7 @@ export const getCertificatePage = async (
   );
   if (page === null) return refuse("cert_not_found");
   const { certificate } = page;
-  const isMailed = certificate.subjectErasedAt === null && (certificate.subjectMasked.email ?? "") !== "";
+  const isMailed = certificate.subjectErasedAt === null && hasEmailAddress(certificate);
   const [attested, businessContact] = await Promise.all([
     withCertificateAttestations(services, certificate),
     page.isJournaled === true || (isMailed && certificate.status === "active") ? null : getBusinessContact(services, certificate),

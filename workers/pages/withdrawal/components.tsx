@@ -1,6 +1,7 @@
 // Withdrawal forms, choices, summaries and receipt links that several pages share. Every form except the one for a withdrawal link works
 // without scripts.
 import type { FC } from "hono/jsx";
+import { hasEmailAddress } from "../../../core/certificates/recognized-fields.ts";
 import type { PublishedCertificate, PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import { buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -23,7 +24,7 @@ import {
 
 export type WithdrawableCertificate = Pick<
   PublishedCertificate,
-  "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
+  "id" | "businessName" | "subjectMasked" | "notes" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
 >;
 
 /** Removes the masked details if the person's data was erased, because they must no longer be shown. */
@@ -39,8 +40,10 @@ export interface EmailFormProps {
 /** Step 1: the email address that the code is sent to. */
 export const WithdrawalEmailForm: FC<EmailFormProps> = ({ certificate, typedValue, error }) => {
   const { selectedLanguage, messages } = usePageContext();
-  const masked = <VerbatimText text={certificate.subjectMasked.email ?? ""} />;
-  const hint = <FormattedMessage text={messages.withdraw.emailHint} parts={{ masked }} />;
+  const { email } = certificate.subjectMasked; // absent if the address is under another key, such as `work_email`
+  const hint = email !== undefined && (
+    <FormattedMessage text={messages.withdraw.emailHint} parts={{ masked: <VerbatimText text={email} /> }} />
+  );
   return (
     <form method="post" action={withLanguage(`/c/${certificate.id}/withdraw`, selectedLanguage)} class="stack">
       <EmailField id="withdraw-email" label={messages.withdraw.email} hint={hint} error={error} typed={typedValue} />
@@ -139,11 +142,10 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
       </>
     );
   }
-  const hasEmail = (certificate.subjectMasked.email ?? "") !== "";
   return (
     <>
       <LinkWithdrawalForm certificate={certificate} />
-      {hasEmail ? <WithdrawalEmailForm certificate={certificate} /> : <p>{messages.noEmail}</p>}
+      {hasEmailAddress(certificate) ? <WithdrawalEmailForm certificate={certificate} /> : <p>{messages.noEmail}</p>}
       <p class="small quiet">
         {messages.linkHint} <FormattedMessage text={messages.orTell} parts={parts} />
       </p>

@@ -8,6 +8,7 @@
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
+import { hasEmailAddress } from "../../../core/certificates/recognized-fields.ts";
 import { isConsentRefused, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import { parseCertId, type CertId } from "../../../core/ids.ts";
 import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
@@ -35,7 +36,7 @@ import { renderCertificateNotFound } from "../shared/notice-pages.tsx";
 import { createFormHandlerFactory, limitPageByAddress, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
 import { withLanguage } from "../shared/components.tsx";
 import { maskIfErased } from "./components.tsx";
-import { codePage, emailPage, withdrawalScopePage, partlyWithdrawnPage, withdrawnPage } from "./views.tsx";
+import { codePage, emailPage, noEmailPage, withdrawalScopePage, partlyWithdrawnPage, withdrawnPage } from "./views.tsx";
 
 const getSelectedLanguage = (c: Context<AppEnv>): Language | null => parseLanguage(c.req.query("lang"));
 
@@ -125,9 +126,17 @@ const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   if (token !== null && others !== null)
     return renderPage(c, 200, (pageContext) => withdrawalScopePage(pageContext, { certificate, token, others }));
   const outcome = c.req.query("outcome");
+  if (!hasEmailAddress(certificate)) {
+    const contact = await getBusinessContact(c.var.services, certificate);
+    return renderPage(c, 200, (pageContext) => {
+      const error = outcome === "link" ? pageContext.messages.withdraw.linkFailed : undefined;
+      return noEmailPage(pageContext, { certificate, contact, error });
+    });
+  }
   return renderPage(c, 200, (pageContext) => {
     const { messages } = pageContext;
-    const error = outcome === "link" ? messages.withdraw.linkFailed : outcome === "failed" ? messages.withdraw.failed : undefined;
+    const linkError = `${messages.withdraw.linkFailed} ${messages.withdraw.linkFailedEmail}`;
+    const error = outcome === "link" ? linkError : outcome === "failed" ? messages.withdraw.failed : undefined;
     return email === null || outcome === "link"
       ? emailPage(pageContext, { certificate, error })
       : codePage(pageContext, { certificate, email, error });

@@ -9,6 +9,7 @@ import { CodeField, ConfirmActions, SubmitButton } from "../shared/form-fields.t
 import type { Page } from "../shared/layout.tsx";
 import {
   Day,
+  FieldError,
   Monogram,
   Notice,
   VerbatimText,
@@ -28,6 +29,7 @@ import {
 import {
   groupEntityWithdrawals,
   WithdrawalEmailForm,
+  WithdrawalForms,
   EntityReceiptLink,
   PartialWithdrawalChoice,
   BusinessContact,
@@ -77,6 +79,21 @@ export const emailPage = ({ messages: { withdraw: messages } }: PageContext, pro
     <WithdrawalStep certificate={props.certificate} heading={messages.title}>
       <p>{messages.intro}</p>
       <WithdrawalEmailForm {...props} />
+    </WithdrawalStep>
+  ),
+});
+
+/** Shown instead of the form for the email address if the certificate has none: the link, or the business. */
+export const noEmailPage = (
+  { messages: { withdraw: messages } }: PageContext,
+  { certificate, contact, error }: EmailFormProps & { readonly contact: BusinessContactDetails },
+): Page => ({
+  title: messages.title,
+  hasError: error !== undefined,
+  content: (
+    <WithdrawalStep certificate={certificate} heading={messages.title}>
+      {error !== undefined && <FieldError id="withdraw-error" text={error} />}
+      <WithdrawalForms certificate={certificate} contact={contact} />
     </WithdrawalStep>
   ),
 });

@@ -245,7 +245,8 @@ export const messages = {
     badCode: "Enter the 6-digit code from the email.",
     failed:
       "The email address or code is incorrect, or the code has expired. Use the code in the most recent email, or send a new one. A code stops working after five incorrect attempts, but the link in the email still works.",
-    linkFailed: "This link is for another certificate, or it has expired. Enter your email address instead, and we’ll send you a code.",
+    linkFailed: "This link is for another certificate, or it has expired.",
+    linkFailedEmail: "Enter your email address instead, and we’ll send you a code.",
     foreign: "This form was sent from another site",
     foreignAdvice: "Open the page again and use the form there.",
     doneTitle: "Consent withdrawn",

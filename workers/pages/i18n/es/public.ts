@@ -251,7 +251,8 @@ export const messages: PublicMessages = {
     badCode: "Ingrese el código de 6 dígitos que recibió por correo.",
     failed:
       "El correo electrónico o el código son incorrectos, o el código venció. Revise el correo más reciente o pida otro código. Tras cinco intentos fallidos, el código deja de servir, pero el enlace del correo sigue funcionando.",
-    linkFailed: "Este enlace es de otro certificado o ya venció. Ingrese su correo electrónico y le enviaremos un código.",
+    linkFailed: "Este enlace es de otro certificado o ya venció.",
+    linkFailedEmail: "Ingrese su correo electrónico y le enviaremos un código.",
     foreign: "Este formulario se envió desde otro sitio",
     foreignAdvice: "Abra la página de nuevo y use el formulario que aparece allí.",
     doneTitle: "Consentimiento retirado",

@@ -257,7 +257,8 @@ export const messages: PublicMessages = {
     badCode: "Entrez le code à 6 chiffres reçu par courriel.",
     failed:
       "L’adresse courriel ou le code est incorrect, ou le code a expiré. Consultez le courriel le plus récent ou demandez un nouveau code. Après cinq tentatives infructueuses, le code ne fonctionne plus, mais le lien du courriel fonctionne toujours.",
-    linkFailed: "Ce lien concerne un autre certificat ou a expiré. Entrez plutôt votre adresse courriel; nous vous enverrons un code.",
+    linkFailed: "Ce lien concerne un autre certificat ou a expiré.",
+    linkFailedEmail: "Entrez plutôt votre adresse courriel; nous vous enverrons un code.",
     foreign: "Ce formulaire a été envoyé depuis un autre site",
     foreignAdvice: "Ouvrez la page de nouveau et utilisez le formulaire qui s’y trouve.",
     doneTitle: "Consentement retiré",
