@@ -60,6 +60,13 @@ describe("the withdrawal forms", () => {
     expect(describeRedirect(await confirmWithdrawal(certId, code, cookie))).toBe(`303 /c/${certId}/withdrawn`);
   });
 
+  test.each(["", "pat at example"])("show no hint if `email` is %j and the address is under another key", async (typed) => {
+    const certId = await issueWithFields({ email: typed, work_email: createEmailAddress() });
+    const { text } = await call(`/c/${certId}`);
+    expect(text).toContain(codeForm);
+    expect(text).not.toContain("The address you used on the form");
+  });
+
   test.each([
     ["has no email address", { first_name: "Pat" }],
     ["has only an invalid email address", { first_name: "Pat", email: "pat at example" }],

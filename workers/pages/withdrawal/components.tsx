@@ -40,8 +40,9 @@ export interface EmailFormProps {
 /** Step 1: the email address that the code is sent to. */
 export const WithdrawalEmailForm: FC<EmailFormProps> = ({ certificate, typedValue, error }) => {
   const { selectedLanguage, messages } = usePageContext();
-  const { email } = certificate.subjectMasked; // absent if the address is under another key, such as `work_email`
-  const hint = email !== undefined && (
+  const { email = "" } = certificate.subjectMasked;
+  // The mask shows no address if the address is under another key, such as `work_email`.
+  const hint = email.includes("@") && (
     <FormattedMessage text={messages.withdraw.emailHint} parts={{ masked: <VerbatimText text={email} /> }} />
   );
   return (
