@@ -15,6 +15,8 @@ const servedFolders = {
   webhooks: "guides",
   sandbox: "guides",
   kit: "guides",
+  portal: "guides",
+  "integration-helper": "guides",
   withdrawal: "guides",
   errors: "reference",
   events: "reference",
@@ -23,6 +25,7 @@ const servedFolders = {
   "evidence-pack": "reference",
   fingerprints: "reference",
   policies: "reference",
+  ledger: "reference",
   agents: "guides",
 } as const;
 

@@ -23,9 +23,11 @@ const testsByGuide: Readonly<Record<string, string>> = {
   "first-hour": "test/flows/first-hour.test.ts",
   sharing: "test/flows/sharing-guide.test.ts",
   kit: "test/flows/kit.test.ts",
+  portal: "test/flows/guide-commands.test.ts",
   withdrawal: "test/flows/guide-commands.test.ts",
   "evidence-pack": "test/flows/guide-commands.test.ts",
   fingerprints: "test/flows/guide-commands.test.ts",
+  ledger: "test/flows/guide-commands.test.ts",
   policies: "test/flows/guide-commands.test.ts",
 };
 

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { findEmailCode } from "../../scripts/bench/measured-service.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
 import { startServiceForFile } from "../support/local-service.ts";
 import { guidePath } from "../../scripts/guides.ts";
@@ -18,9 +19,17 @@ let issuedBefore = 0;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const readGuide = (guide: "withdrawal" | "evidence-pack" | "fingerprints" | "policies"): string => readFileSync(guidePath(guide), "utf8");
-const listCommands = (guide: Parameters<typeof readGuide>[0]): string[] =>
+type Guide = "portal" | "withdrawal" | "evidence-pack" | "fingerprints" | "ledger" | "policies";
+const readGuide = (guide: Guide): string => readFileSync(guidePath(guide), "utf8");
+const listCommands = (guide: Guide): string[] =>
   [...readGuide(guide).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block]) => block as string);
+/** Returns the text of the only code block that starts with `beginning`. */
+const readBlock = (guide: Guide, beginning: string): string => {
+  const blocks = [...readGuide(guide).matchAll(/^```[a-z]*\n([\s\S]*?)^```/gm)].map(([, block]) => block as string);
+  const found = blocks.filter((block) => block.startsWith(beginning));
+  expect(found.length, beginning).toBe(1);
+  return found[0] as string;
+};
 
 interface Issued {
   readonly cert_id: string;
@@ -42,6 +51,23 @@ const inShell = async (script: string, more: Readonly<Record<string, string>> = 
 };
 
 describe("the commands of the guides", () => {
+  test("create a business account with the emailed code", async () => {
+    const [block = "", ...others] = listCommands("portal");
+    expect(others).toEqual([]);
+    const [signUp = "", verify = ""] = block.split("\n\n");
+    const email = "owner@guide-commands.example";
+    const runCall = async (command: string): Promise<{ ok: boolean; data: Record<string, unknown> }> =>
+      JSON.parse(
+        await inShell(command.replace("curl ", "curl -s ").replace("owner@acme-solar.example", email), { API: `${service.origin}/v1` }),
+      );
+    const signedUp = await runCall(signUp);
+    expect([signedUp.ok, signedUp.data.code_sent]).toEqual([true, true]);
+    const signedIn = await runCall(verify.replace("042917", (await findEmailCode(service.origin, email)) ?? ""));
+    expect(signedIn.ok).toBe(true);
+    const members = await runCall('curl "$API/business/portal/members" -b cookies');
+    expect(members.data).toMatchObject({ members: [{ email, role: "owner" }] });
+  });
+
   test("record withdrawals for all recipients or one, acknowledge that contact has ceased, and check before a campaign", async () => {
     const [block = "", ...others] = listCommands("withdrawal");
     expect(others).toEqual([]);
@@ -101,6 +127,31 @@ describe("the commands of the guides", () => {
     const [block = "", ...others] = listCommands("fingerprints");
     expect(others).toEqual([]);
     expect(await inShell(block, { CERT })).toBe(`${fingerprint}  -\n`);
+  });
+
+  test("check a statement, a checkpoint and a proof of the logs", async () => {
+    const [hashing = "", checking = "", ...others] = listCommands("ledger");
+    expect(others).toEqual([]);
+    const statement = readBlock("ledger", '{"entity_id"').trimEnd();
+    const [, entryHash = ""] = /SHA-256 of the statement, hex \| `([0-9a-f]{64})`/.exec(readGuide("ledger")) ?? [];
+    expect(await inShell(hashing, { statement })).toBe(`${entryHash}  -\n`);
+
+    const checkpoint = readBlock("ledger", "svc.example/audit/0\n");
+    writeFileSync(join(folder, "checkpoint.txt"), checkpoint);
+    expect(await inShell(checking)).toContain("Signature Verified Successfully");
+    writeFileSync(join(folder, "checkpoint.txt"), checkpoint.replace("\n3\n", "\n4\n"));
+    await expect(inShell(checking)).rejects.toThrow("openssl");
+
+    const [, ...unsized] = checkpoint.split("\n3\n");
+    const proof = readBlock("ledger", "c2sp.org/tlog-proof").replace("…\n", unsized.join(""));
+    const [, entry = ""] = /`entry\.bin` contains the 32 bytes of the hash `([0-9a-f]{64})`/.exec(readGuide("ledger")) ?? [];
+    writeFileSync(join(folder, "inclusion.py"), readBlock("ledger", "# python3 inclusion.py"));
+    writeFileSync(join(folder, "entry.tlog-proof"), proof);
+    writeFileSync(join(folder, "entry.bin"), Buffer.from(entry, "hex"));
+    const check = "python3 inclusion.py entry.tlog-proof entry.bin";
+    expect(await inShell(check)).toBe("in the log\n");
+    writeFileSync(join(folder, "entry.bin"), Buffer.from(entryHash, "hex"));
+    expect(await inShell(check)).toBe("NOT in the log\n");
   });
 
   test("print the hash of the example policy text", async () => {

@@ -159,6 +159,8 @@ describe("GET /docs/{guide}", () => {
     "webhooks",
     "sandbox",
     "kit",
+    "portal",
+    "integration-helper",
     "withdrawal",
     "errors",
     "events",
@@ -167,6 +169,7 @@ describe("GET /docs/{guide}", () => {
     "evidence-pack",
     "fingerprints",
     "policies",
+    "ledger",
     "agents",
   ];
 

@@ -150,7 +150,7 @@ const createTokenRequest = { body: optionalRequestBody(agentTokenRequestSchema, 
 const tokenLimitRefusal = { token_limit: "You already have 10 active tokens. Revoke one first." } as const;
 const tokenNotFoundRefusal = { not_found: "The token does not exist, is no longer active, or is not yours." } as const;
 const agentTokenDescription =
-  "Creates a token for our MCP server. The AI assistant sends it in the header `Authorization: Bearer pat_…` (see docs/guides/agents.md). The token expires after 90 days.";
+  "Creates a token for our MCP server. The AI assistant sends it in the header `Authorization: Bearer pat_…` (see `/docs/agents`). The token expires after 90 days.";
 
 const createConsumerTokenRoute = createRoute({
   method: "post",

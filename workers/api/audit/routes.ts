@@ -26,7 +26,7 @@ const getBusinessAuditTrailRoute = createRoute({
   operationId: "businessAuditTrail",
   summary: "Read your audit trail",
   description:
-    "Returns what happened to your records, newest first: every issuance, read, export, withdrawal and endpoint change. Each entry contains the hash of the previous entry. The proof shows that the audit log contains the newest entry, and that no entry was left out up to the time of `proof.heads.record`. To verify it, see docs/reference/ledger.md.",
+    "Returns what happened to your records, newest first: every issuance, read, export, withdrawal and endpoint change. Each entry contains the hash of the previous entry. The proof shows that the audit log contains the newest entry, and that no entry was left out up to the time of `proof.heads.record`. To verify it, see `/docs/ledger`.",
   middleware: portalGuard(),
   request: { query: auditTrailQuerySchema },
   responses: { 200: auditTrailResponse },

@@ -45,7 +45,7 @@ export const auditTrailSchema = z
           payload_hash: hashSchema.meta({ description: "SHA-256 of the canonical JSON `[payload_salt, payload]`." }),
           prev_hash: hashSchema,
           hash: hashSchema.meta({
-            description: "SHA-256 of the canonical JSON with the eight string members listed in docs/reference/ledger.md.",
+            description: "SHA-256 of the canonical JSON with the eight string members listed in `/docs/ledger`.",
           }),
           log_index: textSchema.meta({ description: "Index in the audit log (decimal string)." }),
         }),

@@ -148,7 +148,7 @@ export const getCertificateExamples = once(() => {
     { certificates: [{ ...certificate, withdrawal: null }], total: 1, isTruncated: false, page: 1, perPage: 25 },
     exampleViewContext,
   );
-  const evidenceBundle = buildEvidenceBundle({
+  const completeBundle = buildEvidenceBundle({
     ...certificateDetailParts,
     disclosedKeys: new Set(["email"]),
     isRedacted: false,
@@ -165,6 +165,8 @@ export const getCertificateExamples = once(() => {
       contact: "privacy@acme-solar.example",
     },
   });
+  // All steps together are one line of 2,000 characters in JSON, so the example shows only the first step.
+  const evidenceBundle = { ...completeBundle, how_to_verify: String(completeBundle.how_to_verify).replace(/\n.*/s, "\n…") };
 
   return { certificate, consentReceipt, erasedSubject, verifiedCertificate, certificateDetail, certificateList, evidenceBundle };
 });

@@ -132,12 +132,16 @@ const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
   const { services } = c.var;
   const client = await registerOAuthClient(services, parsed.value);
   if (client === "invalid_redirect_uri")
-    return respondWithError(c, client, "redirect_uris must contain 1 to 20 URIs, at least one of them allowed. See docs/guides/agents.md.");
+    return respondWithError(
+      c,
+      client,
+      "redirect_uris must contain 1 to 20 URIs, at least one of them allowed. See /docs/agents on the API host.",
+    );
   if (client === "invalid_client_metadata")
     return respondWithError(
       c,
       client,
-      "The client metadata must be a JSON object, and small enough for a client ID of 1,024 characters. See docs/guides/agents.md.",
+      "The client metadata must be a JSON object, and small enough for a client ID of 1,024 characters. See /docs/agents on the API host.",
     );
   return c.json(
     {

@@ -1,6 +1,6 @@
 // One operation of the API reference (call, inputs, responses, errors), and the list of webhook event types.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
-import { CodeBlock, HighlightedCode, Icon, InlineMarkdown, JoinedList } from "../shared/components.tsx";
+import { CodeBlock, CopyButton, HighlightedCode, Icon, InlineMarkdown, JoinedList } from "../shared/components.tsx";
 import {
   getContentExample,
   buildCurlCommand,
@@ -39,10 +39,13 @@ export const MarkdownParagraphs: FC<{ text: string }> = ({ text }) => (
   </>
 );
 
-const CodeSample: FC<{ text: string; label: string; language: "json" | "sh" }> = ({ text, label, language }) => (
+/** A code sample. With an `id`, it has a copy button. */
+const CodeSample: FC<{ text: string; label: string; language: "json" | "sh"; id?: string }> = ({ text, label, language, id }) => (
   <figure class="code">
-    <figcaption>{label}</figcaption>
-    <CodeBlock label={label}>
+    <figcaption>
+      {label} {id !== undefined && <CopyButton elementId={id} label={`Copy ${label}`} />}
+    </figcaption>
+    <CodeBlock label={label} id={id}>
       <HighlightedCode text={text} language={language} />
     </CodeBlock>
   </figure>
@@ -247,7 +250,7 @@ export const OperationDescription: FC<{ operation: Operation }> = ({ operation }
     </p>
     {operation.description !== undefined && <MarkdownParagraphs text={operation.description} />}
     <p class="quiet">{describeAuthentication(operation)}.</p>
-    <CodeSample label="curl" text={buildCurlCommand(useApiDocument(), operation)} language="sh" />
+    <CodeSample label="curl" id="curl" text={buildCurlCommand(useApiDocument(), operation)} language="sh" />
     <RequestInputs operation={operation} />
     <SuccessResponses operation={operation} />
     <ErrorResponses operation={operation} />

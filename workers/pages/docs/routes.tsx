@@ -25,8 +25,8 @@ const quickstart = "first-hour";
 /** The guides in the navigation, in display order. Every guide is in one group. */
 const guideGroups: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ["Get started", [quickstart, "sandbox", "kit"]],
-  ["Guides", ["widget", "sharing", "webhooks", "withdrawal", "agents"]],
-  ["Evidence", ["evidence-pack", "fingerprints", "policies"]],
+  ["Guides", ["portal", "widget", "integration-helper", "sharing", "webhooks", "withdrawal", "agents"]],
+  ["Evidence", ["evidence-pack", "fingerprints", "ledger", "policies"]],
   ["Reference", ["errors", "events", "limits", "page-script"]],
 ];
 const guideOrder = guideGroups.flatMap(([, names]) => names);
@@ -162,7 +162,8 @@ const loadGuideContent = async ({ readTextAsset, config }: Services, { path }: G
       .replaceAll("{cdn_url}", config.cdnUrl)
       .replaceAll("{verify_url}", config.verifyUrl)
       .replaceAll("{app_url}", config.appUrl)
-      .replaceAll("https://api.example.com", new URL(config.baseUrl).origin),
+      .replaceAll("https://api.example.com", new URL(config.baseUrl).origin)
+      .replaceAll("api.example.com", new URL(config.baseUrl).host),
   );
 
 /** Links to the next page. Renders nothing on the last page. */

@@ -319,7 +319,7 @@ export const EmptyCard: FC<EmptyStateProps> = (props) => (
 interface CodeBlockProps {
   readonly label: string;
   /** The element ID of the code, for a copy button. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** The member of the signed record that the code shows. */
   readonly bound?: string;
   readonly isWrapped?: boolean;
