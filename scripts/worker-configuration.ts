@@ -1,7 +1,7 @@
 // Reads the configuration of the Worker: its runtime options, and the stores that it binds.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { getLocalDatabaseId } from "./database-files.ts";
+import { getDatabasePath, getLocalDatabaseId } from "./database-files.ts";
 import { loadWrangler } from "./miniflare.ts";
 
 /** Miniflare's options for a Worker. */
@@ -39,11 +39,9 @@ export const toDatabaseBindings = (databases: ReadonlyMap<string, unknown>): obj
  * Returns the IDs that the runtime derives file names from: those of each shard's database, of the KV namespace, and of the bucket for log
  * tiles (null if there is none).
  */
-export const listStoreIds = ({
-  extraShards,
-}: {
-  readonly extraShards?: readonly string[];
-}): { readonly databases: ReadonlyMap<string, string>; readonly namespace: string; readonly bucket: string | null } => {
+export const listStoreIds = (
+  extraShards: readonly string[] = [],
+): { readonly databases: ReadonlyMap<string, string>; readonly namespace: string; readonly bucket: string | null } => {
   const worker = loadWorkerConfiguration();
   const tiles = (worker.r2Buckets as Record<string, unknown> | undefined)?.LOG_TILES;
   const toId = (binding: unknown): string => (typeof binding === "string" ? binding : (binding as { readonly id: string }).id);
@@ -53,3 +51,7 @@ export const listStoreIds = ({
     bucket: tiles === undefined ? null : toId(tiles),
   };
 };
+
+/** Returns the path of a shard's database file, whether or not wrangler.toml binds the shard. */
+export const getShardDatabasePath = (stateDir: string, shard = "00"): string =>
+  getDatabasePath(stateDir, listStoreIds([shard]).databases.get(shard) as string);

@@ -1,10 +1,11 @@
 // Measures committing, delivering and reading events. Also measures how long an event takes to reach a receiver while five other endpoints
 // of the same business hang. Receivers run in this process, so the delivery figures include their responses.
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { listObjectFiles } from "../export/local-stores.ts";
 import { listenLocally } from "../listen.ts";
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile } from "./load.ts";
@@ -103,12 +104,8 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
 
 /** Appends events to one business's feed directly in the database while the service is stopped. */
 const fillFeed = (stateDir: string, seed: number): void => {
-  const folder = join(stateDir, "v3", "do", "svc-EventSequence");
-  const files = readdirSync(folder)
-    .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
-    .map((name) => join(folder, name))
-    .sort((a, b) => statSync(b).size - statSync(a).size);
-  for (const file of files) {
+  const files = listObjectFiles(stateDir, "EventSequence");
+  for (const file of files.toSorted((a, b) => statSync(b).size - statSync(a).size)) {
     const database = new DatabaseSync(file);
     const { rows } = database.prepare("SELECT COUNT(*) AS rows FROM event").get() as { rows: number };
     if (rows === placedEvents) {

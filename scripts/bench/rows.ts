@@ -1,11 +1,12 @@
 // Measures what each action costs the database: rows written, as D1 reports and bills them, and bytes of database pages. Both figures
 // include everything that follows from the action: its audit entry, ledger statement, events and emails, and the deletion of finished work.
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { bundleWorker } from "../local-runtime.ts";
+import { getShardDatabasePath } from "../worker-configuration.ts";
 import {
   bearerHeader,
   capturePolicies,
@@ -63,16 +64,14 @@ const takeWrittenRows = async ({ url }: Service): Promise<Readonly<Record<string
  * Returns the total size in bytes of the database pages in use. Leaves out the development mailbox, because a deployment does not have one.
  * Reads a copy of the database, because another process has the file open.
  */
-const measureBytes = (stateDir: string): number => {
-  const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
-  const copied = mkdtempSync(join(tmpdir(), "svc-rows-"));
-  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  if (file === undefined) throw new Error("rows: no database file");
-  for (const name of [file, `${file}-wal`]) if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(copied, name));
-  const db = new DatabaseSync(join(copied, file));
+const measureBytes = (file: string): number => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-rows-"));
+  const copy = join(folder, "copy.sqlite");
+  for (const suffix of ["", "-wal"]) if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix);
+  const db = new DatabaseSync(copy);
   const { bytes } = db.prepare("SELECT SUM(pgsize) AS bytes FROM dbstat WHERE name NOT LIKE '%captured_mail%'").get() as { bytes: number };
   db.close();
-  rmSync(copied, { recursive: true });
+  rmSync(folder, { recursive: true });
   return bytes;
 };
 
@@ -92,6 +91,7 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
   const service = await startBenchService({ ...bench, bundledIn, vars }, "rows");
   const { acme } = bench.world;
   const { url, db } = service;
+  const databaseFile = getShardDatabasePath(join(bench.state, "rows"));
   await capturePolicies(db);
   const keys = await insertApiKeys(db, acme, 4);
 
@@ -117,12 +117,12 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
   const costs: RowCost[] = [];
   const measure = async (action: string, count: number, work: () => Promise<unknown>): Promise<void> => {
     await settle(service);
-    const before = measureBytes(join(bench.state, "rows"));
+    const before = measureBytes(databaseFile);
     await takeWrittenRows(service);
     await work();
     await settle(service);
     const written = await takeWrittenRows(service);
-    const bytes = (measureBytes(join(bench.state, "rows")) - before) / count;
+    const bytes = (measureBytes(databaseFile) - before) / count;
     const statements = Object.entries(written)
       .filter(([name]) => !name.includes("captured_mail"))
       .map(([name, rows]) => [name, rows / count] as const);

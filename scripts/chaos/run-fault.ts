@@ -1,9 +1,8 @@
 // Runs one fault of `npm run chaos`: starts the service with two databases, sends requests before, during and after the fault, and compares
 // the service with the acknowledged writes.
-import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { areBytesEqual, encodeUtf8 } from "../../core/bytes.ts";
 import type { ShardId } from "../../core/ids.ts";
@@ -14,6 +13,7 @@ import { listObjectFiles, openForReading } from "../export/local-stores.ts";
 import { prepareDatabases } from "../local-databases.ts";
 import { bundleWorker, startPreparedRuntime, type Runtime } from "../local-runtime.ts";
 import { generateDevVars } from "../settings.ts";
+import { getShardDatabasePath } from "../worker-configuration.ts";
 import { createClient, type Client } from "./client.ts";
 import type { FailingCall, Fault } from "./faults.ts";
 import { createLoad, ledgerPath, oldTilePath, signIn } from "./load.ts";
@@ -116,20 +116,6 @@ const createWorld = (secret: string, shard: string): DemoWorld => {
     consumerEmail: rename(world.consumerEmail),
     otherOwnerEmail: rename(world.otherOwnerEmail),
   };
-};
-
-/** Returns the names of the files of a shard's database. `folder` contains the databases of all shards. */
-const listDatabaseFiles = (folder: string, shard: string): readonly string[] => {
-  const isOfShard = (file: string): boolean => {
-    const db = new DatabaseSync(join(folder, file));
-    const table = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'businesses'").get();
-    const row = table === undefined ? undefined : db.prepare("SELECT id FROM businesses LIMIT 1").get();
-    db.close();
-    return String(row?.id).slice(4, 6) === shard;
-  };
-  const name = readdirSync(folder).find((file) => /^[0-9a-f]{64}\.sqlite$/.test(file) && isOfShard(file));
-  if (name === undefined) throw new Error("chaos: no database file");
-  return [name, `${name}-wal`, `${name}-shm`];
 };
 
 /**
@@ -311,19 +297,16 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
 
   /** Runs the load, then resets the shard's database to its state before the load. Returns when the service is running again. */
   const setBack = async (shard: string): Promise<void> => {
-    const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
-    const backup = join(stateDir, "backup");
+    const database = getShardDatabasePath(stateDir, shard);
+    const files = [database, `${database}-wal`, `${database}-shm`];
     await runner.stop();
-    const files = listDatabaseFiles(folder, shard);
-    cpSync(folder, backup, { recursive: true });
+    const backup = new Map(files.filter((file) => existsSync(file)).map((file) => [file, readFileSync(file)]));
     await runner.start();
     client.takeSlowestMs();
     await runPhase(1, rounds.during, faultMs);
     await runner.stop();
-    for (const file of files) {
-      rmSync(join(folder, file), { force: true });
-      if (existsSync(join(backup, file))) cpSync(join(backup, file), join(folder, file));
-    }
+    for (const file of files) rmSync(file, { force: true });
+    for (const [file, bytes] of backup) writeFileSync(file, bytes);
     await runner.start();
   };
 

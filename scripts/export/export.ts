@@ -198,7 +198,7 @@ const listParts = async ({
   readonly migrations: readonly string[];
   readonly shards: readonly string[];
 }> => {
-  const { databases, namespace, bucket } = listStoreIds({ extraShards });
+  const { databases, namespace, bucket } = listStoreIds(extraShards);
   const shards = [...databases.keys()];
   const parts: Part[] = [
     {

@@ -187,7 +187,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
   }
   if (existsSync(join(stateDir, dataFolder))) throw new Error(`${stateDir} already has data. Move the folder first.`);
   const extraShards = [...new Set([...options.extraShards, ...addableShards.filter((shard) => manifest.shards.includes(shard))])];
-  const { databases, namespace } = listStoreIds({ extraShards });
+  const { databases, namespace } = listStoreIds(extraShards);
   const unknown = manifest.migrations.filter((name) => !existsSync(join("d1-migrations", name)));
   if (unknown.length > 0) throw createSchemaError(manifest, `migrations ${unknown.join(", ")} are missing here`);
   const missing = manifest.shards.filter((shard) => !databases.has(shard));

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { commitEvents, listDeliveries, listEvents, registerEndpoint, type ProducerTarget } from "../../scripts/bench/producer.ts";
 import { createDemoWorld } from "../../scripts/demo-world.ts";
+import { listObjectFiles } from "../../scripts/export/local-stores.ts";
 import { startKillableService, type KillableService } from "../support/killable-service.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 import { testVars, worldSecret } from "../support/local-vars.ts";
@@ -163,11 +164,9 @@ describe("SIGKILL under a load of events", () => {
 
   test("stores the events in several segments, each event in one of them, in order", async () => {
     await kill();
-    const folder = join(state, "v3", "do", "svc-EventSequence");
-    const held = readdirSync(folder)
-      .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
-      .map((name) => {
-        const database = new DatabaseSync(join(folder, name));
+    const held = listObjectFiles(state, "EventSequence")
+      .map((file) => {
+        const database = new DatabaseSync(file);
         const seqs = database.prepare("SELECT seq FROM event ORDER BY seq").all();
         database.close();
         return seqs.map(({ seq }) => Number(seq));

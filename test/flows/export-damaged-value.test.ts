@@ -4,10 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { getDatabasePath } from "../../scripts/database-files.ts";
 import { runExport } from "../../scripts/export/export.ts";
 import { prepareDatabases } from "../../scripts/local-databases.ts";
-import { listStoreIds } from "../../scripts/worker-configuration.ts";
+import { getShardDatabasePath } from "../../scripts/worker-configuration.ts";
 import { testVars } from "../support/local-vars.ts";
 
 test("stops and names the file of the table that contains the value", { timeout: 240_000 }, async () => {
@@ -15,7 +14,7 @@ test("stops and names the file of the table that contains the value", { timeout:
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const stateDir = join(folder, "state");
   await prepareDatabases({ stateDir, printsLog: false });
-  const database = new DatabaseSync(getDatabasePath(stateDir, listStoreIds({}).databases.get("00") as string));
+  const database = new DatabaseSync(getShardDatabasePath(stateDir));
   database
     .prepare("INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at) VALUES (?, ?, 200, ?, ?)")
     .run("key", "body", `9.${"A".repeat(100)}`, Date.now() + 60_000);

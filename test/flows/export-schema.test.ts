@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { getDatabasePath } from "../../scripts/database-files.ts";
 import { runExport } from "../../scripts/export/export.ts";
 import { runImport } from "../../scripts/export/import.ts";
 import { prepareDatabases } from "../../scripts/local-databases.ts";
-import { listStoreIds } from "../../scripts/worker-configuration.ts";
+import { getShardDatabasePath } from "../../scripts/worker-configuration.ts";
 import { testVars } from "../support/local-vars.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-export-schema-"));
@@ -16,7 +15,7 @@ const stateDir = join(folder, "state");
 const passphrase = "a passphrase of the schema test";
 
 const runSql = (sql: string): void => {
-  const database = new DatabaseSync(getDatabasePath(stateDir, listStoreIds({}).databases.get("00") as string));
+  const database = new DatabaseSync(getShardDatabasePath(stateDir));
   database.exec(sql);
   database.close();
 };

@@ -26,7 +26,7 @@ const workerScript = `export default {
 
 /** Writes entries into the namespace of a stopped service, and returns all of its entries. */
 const writeEntries = async (stateDir: string, entries: readonly Entry[]): Promise<readonly Entry[]> => {
-  const { namespace } = listStoreIds({});
+  const { namespace } = listStoreIds();
   const worker = { name: "texts", modules: true, script: workerScript, compatibilityDate: "2026-08-01", kvNamespaces: { KV: namespace } };
   const runtime = startMiniflare({ stateDir, printsLog: false }, { port: 0, workers: [worker] });
   try {

@@ -1,8 +1,7 @@
 // Runs the service in a separate process that a test can kill, and opens the service's database file.
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startProgram } from "../../scripts/bench/peers/processes.ts";
+import { getShardDatabasePath } from "../../scripts/worker-configuration.ts";
 
 export interface KillableService {
   readonly url: string;
@@ -20,9 +19,5 @@ export const startKillableService = async (
 };
 
 /** Opens the database file of a service with one shard. */
-export const openServiceDatabase = (stateDir: string): DatabaseSync => {
-  const folder = join(stateDir, "v3", "d1", "miniflare-D1DatabaseObject");
-  const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  if (file === undefined) throw new Error("no database file");
-  return new DatabaseSync(join(folder, file), { timeout: 20_000 });
-};
+export const openServiceDatabase = (stateDir: string): DatabaseSync =>
+  new DatabaseSync(getShardDatabasePath(stateDir), { timeout: 20_000 });
