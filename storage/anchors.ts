@@ -196,11 +196,10 @@ export const storeOutcomes = (
   runId: string,
   results: readonly { readonly anchor: DueAnchor; readonly outcome: SubmissionOutcome }[],
   now: Instant,
-  random: () => number,
 ): readonly Statement[] => {
   const anchored = results.flatMap(({ anchor, outcome }) => (outcome.ok ? [{ anchor, outcome }] : []));
   const waiting = results.flatMap(({ anchor, outcome }) =>
-    outcome.ok ? [] : [{ ord: anchor.ord, isStored: anchor.isStored, ...scheduleRetry(anchor, outcome, now, random()) }],
+    outcome.ok ? [] : [{ ord: anchor.ord, isStored: anchor.isStored, ...scheduleRetry(anchor, outcome, now, Math.random()) }],
   );
   const unstored = waiting.filter(({ isStored }) => !isStored).map(({ ord }) => ord);
   const isStored = isStoredRun(ledgerId, runId);

@@ -16,23 +16,16 @@ const { ledgerId: receiptLedger, note, leaves, nodes, leafBodies, submittedAt, v
 const batchFields = { ledgerId: receiptLedger, note, leaves, nodes, leafBodies, submittedAt, verifiedAt, anchoredAt };
 const statementFields = { ord, event, ledgerId: anchors.ledgerId, statement };
 
+type StoredStatement = { readonly ord: number } & Pick<PublishedAnchor, "event" | "ledgerId" | "statement">;
 type StoredBatch = ReceiptBatch & { readonly anchoredAt: Instant };
 
-const toPublishedAnchor = (
-  {
-    ord: changeOrd,
-    event: type,
-    ledgerId,
-    statement: text,
-  }: { readonly ord: number } & Pick<PublishedAnchor, "event" | "ledgerId" | "statement">,
-  from: StoredBatch | null,
-): PublishedAnchor => {
-  const receipt = from === null ? null : unpackReceipt(from, changeOrd, text);
+const toPublishedAnchor = (row: StoredStatement, from: StoredBatch | null): PublishedAnchor => {
+  const receipt = from === null ? null : unpackReceipt(from, row.ord, row.statement);
   return {
-    event: type,
-    ledgerId,
-    statement: text,
-    entryHash: hashStatement(text),
+    event: row.event,
+    ledgerId: row.ledgerId,
+    statement: row.statement,
+    entryHash: hashStatement(row.statement),
     status: receipt === null ? "pending" : "anchored",
     receipt,
     anchoredAt: receipt === null ? null : (from as StoredBatch).anchoredAt,
@@ -46,9 +39,8 @@ const ofReceipt = eq(receipts.ord, anchors.receiptOrd);
  * may have no row in `anchors`.
  */
 export const firstAnchorField = (condition: SQL): SQL<PublishedAnchor | null> => {
-  const fields = { ...statementFields, ...batchFields, ledgerId: anchors.ledgerId };
   return jsonRow(
-    fields,
+    { ...batchFields, ...statementFields },
     (row) => query.select({ row }).from(anchors).leftJoin(receipts, ofReceipt).where(condition).orderBy(ord).limit(1),
     (row) => toPublishedAnchor(row, row.note === null ? null : row),
   );
@@ -91,7 +83,7 @@ export const toIssuanceAnchor = (
   certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
   row: {
     readonly changeOrd: number;
-    readonly storedStatement: Parameters<typeof toPublishedAnchor>[0] | null;
+    readonly storedStatement: StoredStatement | null;
     readonly receipts: StoredBatch | null;
     readonly waitsFor: string | null;
   },

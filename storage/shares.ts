@@ -200,32 +200,30 @@ const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
 /**
- * Selects the `ord` of a share's history entries in one chain: the newest 200 reads and all other entries. Includes the renewal of the
- * share, which is an entry about the new share.
+ * Matches a share's history entries in one chain: the newest 200 reads and all other entries. Includes the renewal of the share, which is
+ * an entry about the new share.
  */
-const selectHistory = (id: ShareId, chainTag: SQL) => {
+const isInHistory = (id: ShareId, chainTag: SQL): SQL => {
   const { ord, entityId, type, chain } = auditEntries;
+  const isInChain = eq(chain, chainTag);
   const successor = query.select({ id: shares.supersededBy }).from(shares).where(eq(shares.id, id));
   const select = (entity: ShareId | SQL, ofType: SQL) =>
     query
       .select({ ord })
       .from(auditEntries)
-      .where(allOf(eq(entityId, entity), ofType, eq(chain, sql`(${chainTag})`)));
-  const parts = [
+      .where(allOf(eq(entityId, entity), ofType, isInChain));
+  const entries = [
     select(id, lt(type, readType)),
     select(id, gt(type, readType)),
     select(id, eq(type, readType)).orderBy(desc(ord)).limit(maxHistoryReads),
     select(sql`(${successor})`, eq(type, "share.renewed")),
-  ];
-  return sql`(${sql.join(
-    parts.map((part) => sql`select * from ${part}`),
-    sql` union all `,
-  )})`;
+  ].map((part) => sql`select * from ${part}`);
+  return allOf(inArray(ord, sql`(${sql.join(entries, sql` union all `)})`), isInChain);
 };
 
 /**
  * Returns everything that a business can read about its share except the shared values, in one round trip. The history consists of entries
- * in the business's chain (`selectHistory`), oldest first. Returns null if the share does not belong to the business.
+ * in the business's chain (`isInHistory`), oldest first. Returns null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type } = auditEntries;
@@ -242,7 +240,7 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
     history: db
       .select({ at, type, entryId: auditEntries.id, isDrained })
       .from(auditEntries)
-      .where(allOf(inArray(auditEntries.ord, selectHistory(id, chain)), eq(auditEntries.chain, chain)))
+      .where(isInHistory(id, chain))
       .orderBy(auditEntries.ord),
   });
   const [row] = rows;
@@ -331,7 +329,7 @@ export const listUnendedShares = async (
 
 /**
  * Returns everything that a person can read about a share, in one round trip. The history consists of entries in the person's chain
- * (`selectHistory`), oldest first. Returns null if the share does not belong to the person.
+ * (`isInHistory`), oldest first. Returns null if the share does not belong to the person.
  */
 export const findPersonShare = async (db: Database, id: ShareId, consumerId: ConsumerId, now: Instant) => {
   const isOwn = allOf(eq(shares.id, id), eq(shares.consumerId, consumerId));
@@ -355,7 +353,7 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
     history: db
       .select({ at: auditEntries.at, type: auditEntries.type })
       .from(auditEntries)
-      .where(allOf(inArray(auditEntries.ord, selectHistory(id, chain)), eq(auditEntries.chain, chain)))
+      .where(isInHistory(id, chain))
       .orderBy(auditEntries.ord),
   });
   const [row] = rows;

@@ -82,7 +82,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const failure = failed ? { failures, blockedUntil: getBlockedUntil(failures, settledAt, Math.random()) } : null;
   const [stored] = await batch(db, [
     storeLedgerRun(db, adapter.id, basis, { ...run, verifiedTree, failure }, settledAt),
-    ...storeOutcomes(db, adapter.id, run.id, settled, settledAt, Math.random),
+    ...storeOutcomes(db, adapter.id, run.id, settled, settledAt),
     ...(verifiedTree !== null && probing ? [wakePendingAnchors(db, adapter.id, settledAt)] : []),
     ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [recordLedgerFork(db, adapter.id, fork.evidence, settledAt)] : []),
   ]);
