@@ -182,8 +182,8 @@ const listStepsOf = (month: Month, planned: PlannedShare): readonly Step[] => {
   const acknowledge = async (): Promise<void> => {
     const { shareId } = getGranted();
     const business = await authenticate("live");
-    const request = { actor: actorFromApiKey(business), details: acknowledgement, requestId: createRequestId() };
-    getValue(await acknowledgeShare(services, business, shareId, request));
+    const details = { ...acknowledgement, requestId: createRequestId() };
+    getValue(await acknowledgeShare(services, business, actorFromApiKey(business), shareId, details));
   };
   return [
     { at: sharedAt, run: share },

@@ -26,8 +26,6 @@ import { accountExportToWire, getAccountExportSchema } from "./export-schema.ts"
 
 const createRoute = createRouteFactory("account");
 
-const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
-
 const limitFieldChanges = limitByAccount("FIELD_CHANGES", "More than 60 changes per hour, or 120 requests per minute.");
 
 const getProfileRoute = createRoute({
@@ -99,7 +97,7 @@ const revokeOwnShareRoute = createRoute({
       shares.revokedShareExample,
     ),
   },
-  when: { ...shareNotFoundRefusal, share_inactive: "The share expired or was renewed." },
+  when: { ...shares.shareNotFoundRefusal, share_inactive: "The share expired or was renewed." },
 });
 
 const renewShareRoute = createRoute({
@@ -120,7 +118,7 @@ const renewShareRoute = createRoute({
     ),
   },
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],
-  when: { ...shareNotFoundRefusal, share_inactive: "The share is not active." },
+  when: { ...shares.shareNotFoundRefusal, share_inactive: "The share is not active." },
 });
 
 const deleteAccountRoute = createRoute({

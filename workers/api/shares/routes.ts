@@ -45,8 +45,6 @@ import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("sharing");
 
-const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
-
 /** `session` is null if the person is not signed in and uses an emailed link. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
@@ -239,7 +237,7 @@ const revokeShareRoute = createRoute({
     ),
   },
   when: {
-    ...shareNotFoundRefusal,
+    ...wire.shareNotFoundRefusal,
     unauthorized: "The request has neither a session nor a `revoke_token`, or the token is not valid for this share.",
     forbidden: "The session does not belong to a consumer.",
     share_inactive: "The share expired or was renewed.",
@@ -270,7 +268,7 @@ const acknowledgeShareRoute = createRoute({
     ),
   },
   refuses: ["subscription_past_due"],
-  when: { ...shareNotFoundRefusal, cease_not_open: "The share has not been revoked, so there is nothing to acknowledge." },
+  when: { ...wire.shareNotFoundRefusal, cease_not_open: "The share has not been revoked, so there is nothing to acknowledge." },
 });
 
 const listSharesRoute = createRoute({
@@ -302,7 +300,7 @@ const getShareRoute = createRoute({
   responses: {
     200: successResponse("The share.", "ShareDetailResponse", () => wire.getShareSchemas().shareDetailSchema, wire.shareDetailExample),
   },
-  when: shareNotFoundRefusal,
+  when: wire.shareNotFoundRefusal,
 });
 
 const getCurrentValuesRoute = createRoute({
@@ -323,7 +321,7 @@ const getCurrentValuesRoute = createRoute({
     ),
   },
   refuses: ["share_inactive"],
-  when: shareNotFoundRefusal,
+  when: wire.shareNotFoundRefusal,
 });
 
 export const shareRoutes = createApi();
@@ -415,11 +413,11 @@ shareRoutes.openapi(revokeShareRoute, async (c) => {
 shareRoutes.openapi(acknowledgeShareRoute, async (c) => {
   const { services, principal, requestId } = c.var;
   const { note, acknowledged_by: acknowledgedBy, actions } = c.req.valid("json");
-  const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
-  const request = { actor: actorFromApiKey(principal), details, requestId };
+  const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [], requestId };
+  const actor = actorFromApiKey(principal);
   const { share_id: id } = c.req.valid("param");
   const toWire = (ceased: CeasedShare) => wire.acknowledgedShareToWire(ceased, services.clock());
-  const ceased = await acknowledgeShare(services, principal, id, request, saveIdempotentResponse(c, 200, toWire));
+  const ceased = await acknowledgeShare(services, principal, actor, id, details, saveIdempotentResponse(c, 200, toWire));
   return respond(c, 200, ceased, toWire);
 });
 

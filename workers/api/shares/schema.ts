@@ -40,6 +40,8 @@ import type { RenewedShare } from "../../operations/shares/renew-share.ts";
 import type { RevocationResult } from "../../operations/shares/commit-revocation.ts";
 import { anchorSchema } from "../certificates/schema.ts";
 
+export const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
+
 export const fieldKeySchema = z.enum(contactKeys);
 export const fieldGroupSchema = z.enum(fieldGroupNames);
 const durationDaysSchema = z

@@ -71,8 +71,8 @@ const acknowledgeAsTester = async (
   id: ShareId,
   requestId: string,
 ): Promise<Result<ShareId>> => {
-  const details = { note: null, acknowledgedBy: null, actions: [] };
-  const ceased = await acknowledgeShare(services, tester, id, { actor: tester.actor, details, requestId });
+  const details = { note: null, acknowledgedBy: null, actions: [], requestId };
+  const ceased = await acknowledgeShare(services, tester, tester.actor, id, details);
   if (!ceased.ok) return ceased;
   return ceased.value.isRepeated ? refuse("cease_not_open") : ok(id);
 };

@@ -31,8 +31,9 @@ export interface CeasedShare {
 export const acknowledgeShare = async (
   services: WriteDependencies,
   { business, environment }: BusinessScope,
+  actor: Actor,
   id: ShareId | null,
-  { actor, details, requestId }: { readonly actor: Actor; readonly details: CeaseDetails; readonly requestId: string },
+  { requestId, ...details }: CeaseDetails & { readonly requestId: string },
   saveIdempotentResponse: SaveIdempotentResponse<CeasedShare> = async () => [],
 ): Promise<Result<CeasedShare>> => {
   const writable = authorizeWrite(business.status);

@@ -286,7 +286,7 @@ const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> 
   const actor = { kind: "member", id: member.userId } as const;
   const acknowledged =
     obligation.kind === "share"
-      ? await acknowledgeShare(services, reader, obligation.id, { actor, details, requestId: c.var.requestId })
+      ? await acknowledgeShare(services, reader, actor, obligation.id, { ...details, requestId: c.var.requestId })
       : obligation.kind === "recipients" && obligation.recipients.length > 0
         ? await acknowledgeEntityWithdrawals(services, reader, actor, obligation.id, { ...details, entities: obligation.recipients })
         : await acknowledgeWithdrawal(services, reader, actor, obligation.id, details);
