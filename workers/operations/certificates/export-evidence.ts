@@ -143,12 +143,10 @@ export const exportEvidence = async (
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,
-  options: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
+  { disclose, redacted }: { readonly disclose: ReadonlySet<string> | null; readonly redacted: boolean },
 ): Promise<Result<EvidenceParts, "cert_not_found">> => {
-  const read = await openAuditedCertificate(services, reader, actor, certId, "evidence_pack.exported", {
-    redacted: options.redacted,
-    disclosed: options.redacted ? [] : options.disclose === null ? "all" : [...options.disclose].sort(),
-  });
+  const payload = { redacted, disclosed: redacted ? [] : disclose === null ? "all" : [...disclose].sort() };
+  const read = await openAuditedCertificate(services, reader, actor, certId, { type: "evidence_pack.exported", payload });
   if (!read.ok) return read;
   const { opened, views, policyTexts } = read.value;
   const { config, signer } = services;
@@ -177,7 +175,7 @@ export const exportEvidence = async (
       x: signer.publicKeys.find(({ kid }) => kid === signer.kid)?.x ?? "",
       sign: signer.sign,
     },
-    disclosedKeys: options.disclose,
-    isRedacted: options.redacted,
+    disclosedKeys: disclose,
+    isRedacted: redacted,
   });
 };

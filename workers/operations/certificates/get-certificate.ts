@@ -33,7 +33,7 @@ export const getCertificate = async (
   actor: Actor,
   certId: CertId,
 ): Promise<Result<CertificateDetail, "cert_not_found">> => {
-  const read = await openAuditedCertificate(services, reader, actor, certId, "certificate.subject_read", {});
+  const read = await openAuditedCertificate(services, reader, actor, certId, { type: "certificate.subject_read", payload: {} });
   if (!read.ok) return read;
   return ok({ ...read.value, auditEntry: await findIssuanceEntry(services, read.value.opened) });
 };

@@ -1,9 +1,8 @@
 // Decrypts a certificate for the API, the evidence pack and the portal.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
-import type { Json } from "../../../core/canonical-json.ts";
 import type { OpenedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
-import { createAuditedEvent, type DomainEventType, type AuditedAction } from "../../../core/domain-events.ts";
+import { createAuditedEvent, type AuditedAction } from "../../../core/domain-events.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { listViewTrail } from "../../../storage/certificate-views.ts";
@@ -33,8 +32,7 @@ export const openAuditedCertificate = async (
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,
-  type: DomainEventType,
-  payload: { readonly [key: string]: Json },
+  action: Pick<AuditedAction, "type" | "payload">,
 ): Promise<Result<AuditedCertificate, "cert_not_found">> => {
   const db = services.shards.forId(certId);
   const { business, environment } = reader;
@@ -42,8 +40,8 @@ export const openAuditedCertificate = async (
     findOpenedCertificate(db, services.vault, { certId, businessId: business.id, environment }),
   );
   if (opened === null) return refuse("cert_not_found");
-  const action: AuditedAction = { type, entityType: "certificate", entityId: certId, payload };
-  const readEvent = createAuditedEvent({ chain: opened.chain, actor }, action, services.clock());
+  const read: AuditedAction = { ...action, entityType: "certificate", entityId: certId };
+  const readEvent = createAuditedEvent({ chain: opened.chain, actor }, read, services.clock());
   const viewTrail = listViewTrail(db, services.vault, certId, maxShownViews);
   const [certificate, texts, viewRows] = await Promise.all([
     withCertificateAttestations(services, opened.certificate),

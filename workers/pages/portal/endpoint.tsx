@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseDeliveryId, parseWebhookId, type WebhookId } from "../../../core/ids.ts";
 import { dayMs, toIso, type Instant } from "../../../core/time.ts";
-import { deliveryFilters, type Delivery, type Endpoint, type EndpointHealth } from "../../../core/webhooks/endpoint.ts";
+import { deliveryFilters, type DeliveryPage, type Endpoint, type EndpointHealth } from "../../../core/webhooks/endpoint.ts";
 import { toHourlyFigures } from "../../../core/webhooks/hourly-attempts.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
@@ -229,10 +229,8 @@ const SettingsCard: FC<{ endpoint: Endpoint; health: EndpointHealth | null }> = 
 
 type Filter = (typeof deliveryFilters)[number] | null;
 
-interface DeliveriesCardProps {
+interface DeliveriesCardProps extends DeliveryPage {
   readonly path: string;
-  readonly deliveries: readonly Delivery[];
-  readonly hasMore: boolean;
   readonly status: Filter;
   readonly isFirstPage: boolean;
 }
