@@ -13,7 +13,7 @@ import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../../../core/language.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findCodeStep, findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";
 import { FormattedMessage, usePageContext, VerbatimText, IconList, ConfirmCard } from "../shared/components.tsx";
 import { PasskeyPrompt, PasskeySignInForm, completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
@@ -121,16 +121,14 @@ export const parseNextPath = (text: string | undefined): string =>
 
 /** Shows the sign-in step that this browser has reached. A cookie records the step. */
 export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
-  const email = await findPendingSignInEmail(c);
   const next = parseNextPath(nextPath);
-  const outcome = c.req.query("outcome");
-  const isUndelivered = email !== null && (await hasPendingSignInFailed(c));
-  return renderPage(c, 200, ({ language }) => {
-    if (email === null)
-      return emailStepPage(language, { next, error: outcome === "passkey" ? appMessages[language].passkeyRefused : undefined });
-    const { undelivered, wrongCode } = sheetMessages[language];
-    return codeStepPage(language, { next, email, error: isUndelivered ? undelivered : outcome === "failed" ? wrongCode : undefined });
-  });
+  const step = await findCodeStep(c, "consumer");
+  const isRefused = c.req.query("outcome") === "passkey";
+  return renderPage(c, 200, ({ language }) =>
+    step === null
+      ? emailStepPage(language, { next, error: isRefused ? appMessages[language].passkeyRefused : undefined })
+      : codeStepPage(language, { next, ...step }),
+  );
 };
 
 type SignInFormRequest = FormRequest<{ readonly next: string }>;

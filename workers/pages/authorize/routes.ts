@@ -48,7 +48,7 @@ import { maxTypedEmailLength } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findCodeStep, findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { handlePageError, renderStorageLimitReached, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import { shorterDurationDays } from "../shared/share-options.ts";
 import {
@@ -250,14 +250,11 @@ const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
   if (opened instanceof Response) return opened;
   const { sheetRequest, session, view } = opened;
   if (session !== null || sheetRequest.request.client.environment === "sandbox") return renderDecision(c, opened);
-  const outcome = c.req.query("outcome");
   const now = c.var.services.clock();
-  if (outcome === "passkey") return renderPage(c, 200, () => emailStepPage(view, now, appMessages[view.language].passkeyRefused));
-  const email = await findPendingSignInEmail(c);
-  if (email === null) return renderPage(c, 200, () => emailStepPage(view, now));
-  const isUndelivered = await hasPendingSignInFailed(c);
-  const error = isUndelivered ? view.messages.undelivered : outcome === "failed" ? view.messages.wrongCode : undefined;
-  return renderPage(c, 200, () => codeStepPage(view, email, { error, isResent: outcome === "sent" }));
+  if (c.req.query("outcome") === "passkey")
+    return renderPage(c, 200, () => emailStepPage(view, now, appMessages[view.language].passkeyRefused));
+  const step = await findCodeStep(c, "consumer");
+  return renderPage(c, 200, () => (step === null ? emailStepPage(view, now) : codeStepPage(view, step)));
 };
 
 type SheetFormRequest = FormRequest<OpenedSheet>;
@@ -285,7 +282,7 @@ const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Pr
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
   const signIn = await completeEmailSignIn(c, form, "consumer");
   if (signIn.outcome !== "malformed") return redirectToSheet(c, signIn.outcome === "wrong" ? "&outcome=failed" : "");
-  return renderPage(c, 400, () => codeStepPage(view, signIn.email, { error: view.messages.badCode }));
+  return renderPage(c, 400, () => codeStepPage(view, { email: signIn.email, error: view.messages.badCode }));
 };
 
 const renderPasskeyStep = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {

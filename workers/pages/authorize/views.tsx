@@ -8,7 +8,7 @@ import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import { EmailField, SubmitButton, ButtonLink } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
-import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
+import { EmailCodeStep, type CodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
 import {
   formatDay,
@@ -141,11 +141,7 @@ export const passkeyStepPage = (view: SheetView, options: object): Page => {
   );
 };
 
-export const codeStepPage = (
-  view: SheetView,
-  email: string,
-  { error, isResent = false }: { error?: string | undefined; isResent?: boolean } = {},
-): Page =>
+export const codeStepPage = (view: SheetView, step: CodeStep): Page =>
   sheetPage(
     view,
     <Decision view={view}>
@@ -153,14 +149,12 @@ export const codeStepPage = (
         name="sheet"
         path="/authorize"
         search={view.search}
-        email={email}
-        error={error}
-        isResent={isResent}
+        {...step}
         context={<RequestReminder view={view} />}
         decline={<NotNowLink view={view} />}
       />
     </Decision>,
-    { error },
+    { error: step.error },
   );
 
 /**

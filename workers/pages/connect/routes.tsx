@@ -27,7 +27,7 @@ import { maxTypedEmailLength } from "../shared/form-fields.tsx";
 import { connectMessages, type ConnectMessages } from "../i18n/connect.ts";
 import { allowOpener, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
-import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
+import { findCodeStep, findPendingSignInEmail, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { renderCrossSiteBlocked, noticePage, handlePageError } from "../shared/notice-pages.tsx";
 import {
   parseRateLimitedForm,
@@ -143,13 +143,8 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     const invited = await findAnyPageSession(c);
     if (invited instanceof Response) return invited;
     if (invited !== null) return renderConnectPage(c, 200, invitedPage(view));
-    const email = await findPendingSignInEmail(c, pendingConnectCookie);
-    if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
-    const outcome = c.req.query("outcome");
-    const isUndelivered = opened.realm === "consumer" && (await hasPendingSignInFailed(c, pendingConnectCookie));
-    const { undelivered, wrongCode } = sheetMessages[view.language];
-    const error = isUndelivered ? undelivered : outcome === "failed" ? wrongCode : undefined;
-    return renderConnectPage(c, 200, codeStepPage(view, email, { error, isResent: outcome === "sent" }));
+    const step = await findCodeStep(c, opened.realm, pendingConnectCookie);
+    return renderConnectPage(c, 200, step === null ? emailStepPage(view) : codeStepPage(view, step));
   }
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
   const [{ email }, sealedRequest, isConnected, tokens] = await Promise.all([
@@ -199,7 +194,7 @@ const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormReq
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view, realm }: ConnectFormRequest): Promise<Response> => {
   const signIn = await completeEmailSignIn(c, form, realm, pendingConnectCookie);
   if (signIn.outcome !== "malformed") return redirectToConnect(c, signIn.outcome === "wrong" ? { outcome: "failed" } : {});
-  return renderConnectPage(c, 400, codeStepPage(view, signIn.email, { error: sheetMessages[view.language].badCode }));
+  return renderConnectPage(c, 400, codeStepPage(view, { email: signIn.email, error: sheetMessages[view.language].badCode }));
 };
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {

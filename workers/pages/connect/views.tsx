@@ -12,7 +12,7 @@ import type { ConnectMessages } from "../i18n/connect.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../../../core/language.ts";
 import type { Page } from "../shared/layout.tsx";
-import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
+import { EmailCodeStep, type CodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
 import {
   formatDay,
@@ -164,24 +164,18 @@ export const emailStepPage = (view: ConnectView, error?: string, typed = ""): Pa
   );
 };
 
-export const codeStepPage = (
-  view: ConnectView,
-  email: string,
-  { error, isResent = false }: { error?: string | undefined; isResent?: boolean } = {},
-): Page =>
+export const codeStepPage = (view: ConnectView, step: CodeStep): Page =>
   connectPage(
     view,
     <EmailCodeStep
       name="connect"
       path="/oauth/authorize"
       search={view.search}
-      email={email}
-      error={error}
-      isResent={isResent}
+      {...step}
       context={<p class="small quiet">{view.messages.nothingYet}</p>}
       decline={<DeclineLink view={view} />}
     />,
-    error,
+    step.error,
   );
 
 /** Shown to a person who has been invited to a business but has not joined it, and who therefore has no account to connect yet. */

@@ -25,18 +25,31 @@ import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../../../core/language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { FormattedMessage, usePageContext } from "./components.tsx";
+import { getPageLanguage } from "./layout.tsx";
 
 /** Returns the email address of the pending sign-in, or null if there is none. */
 export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string | null> =>
   (await findPendingSignIn(c, cookie))?.email ?? null;
 
+export interface CodeStep {
+  readonly email: string;
+  readonly error?: string | undefined;
+  /** True if the person has just asked for a new code. */
+  readonly isResent?: boolean;
+}
+
 /**
- * Returns true if the newest code for signing in as a consumer with the pending address could not be delivered. Codes for members are not
- * checked (see has-sign-in-email-failed.ts).
+ * Returns what the form for the code shows, or null if no sign-in is pending. The error says that the code could not be delivered or was
+ * wrong. Delivery is not checked for members (see has-sign-in-email-failed.ts).
  */
-export const hasPendingSignInFailed = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<boolean> => {
+export const findCodeStep = async (c: Context<AppEnv>, realm: Realm, cookie?: PendingSignInCookie): Promise<CodeStep | null> => {
   const pending = await findPendingSignIn(c, cookie);
-  return pending !== null && hasSignInEmailFailed(c.var.services, pending);
+  if (pending === null) return null;
+  const outcome = c.req.query("outcome");
+  const isUndelivered = realm === "consumer" && (await hasSignInEmailFailed(c.var.services, pending));
+  const { undelivered, wrongCode } = sheetMessages[getPageLanguage(c)];
+  const error = isUndelivered ? undelivered : outcome === "failed" ? wrongCode : undefined;
+  return { email: pending.email, error, isResent: outcome === "sent" };
 };
 
 /** Requests a code and saves the pending sign-in in the cookie. */
@@ -135,22 +148,18 @@ export const LinkOrCode: FC<{ action: string; link: Child; code: Child }> = ({ a
   </div>
 );
 
-interface EmailCodeStepProps {
+interface EmailCodeStepProps extends CodeStep {
   readonly name: string;
   readonly path: string;
   readonly search: string;
-  readonly email: string;
-  readonly error: string | undefined;
-  /** True if the person has just asked for a new code. */
-  readonly isResent: boolean;
   /** Reminds the person what the code is for. */
-  readonly context?: Child;
+  readonly context: Child;
   /** The link or button that declines the request. It is next to the button that continues. */
   readonly decline: Child;
 }
 
 /** The step that asks for the code on the consent sheet and the connect page. Its forms post to `path` and keep `search`. */
-export const EmailCodeStep: FC<EmailCodeStepProps> = ({ name, path, search, email, error, isResent, context, decline }) => {
+export const EmailCodeStep: FC<EmailCodeStepProps> = ({ name, path, search, email, error, isResent = false, context, decline }) => {
   const messages = sheetMessages[usePageContext().language];
   return (
     <>
