@@ -1,6 +1,6 @@
 // The Idempotency-Key header. For 24 hours, a repeated request (same caller, route, key and body) gets the saved response.
 // `idempotencyGuard` runs after authentication, rate limits and body parsing, which therefore apply to repeated requests too. If a handler
-// commits a single batch, it passes `saveIdempotentResponse` to the operation, so that the batch also saves the response.
+// commits a single batch, it responds with `respondAndSave`, so that the batch also saves the response.
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
@@ -55,11 +55,18 @@ const resolveKeyOwner = async (
 };
 
 /**
- * Returns a function that builds the statements for saving the response. If the request has no idempotency key, it returns no statements.
+ * Runs an operation and responds with its result. The operation gets a function that builds the statements for saving the response. If the
+ * request has no idempotency key, there are none.
  */
-export const saveIdempotentResponse = <T>(c: RequestContext, status: number, toWire: (value: T) => object): SaveIdempotentResponse<T> => {
-  const { claimedRequest } = c.var;
-  return async (value, onlyIf) => claimedRequest?.toStatements({ status, data: toWire(value), cookie: null }, onlyIf) ?? [];
+export const respondAndSave = async <T, D extends object, S extends ContentfulStatusCode>(
+  c: RequestContext,
+  status: S,
+  toWire: (value: T) => D,
+  operate: (save: SaveIdempotentResponse<T>) => Promise<Result<T>>,
+) => {
+  const save: SaveIdempotentResponse<T> = async (value, onlyIf) =>
+    c.var.claimedRequest?.toStatements({ status, data: toWire(value), cookie: null }, onlyIf) ?? [];
+  return respond(c, status, await operate(save), toWire);
 };
 
 /**

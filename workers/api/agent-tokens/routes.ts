@@ -5,7 +5,7 @@ import { realms } from "../../../core/access/session.ts";
 import { once } from "../../../core/once.ts";
 import { optionalJsonBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
-import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
+import { idempotencyGuard, respondAndSave } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { portalGuard } from "../../http/guards/portal.ts";
@@ -231,13 +231,9 @@ const revokeBusinessTokenRoute = createRoute({
 export const agentTokenRoutes = createApi();
 
 agentTokenRoutes.openapi(createConsumerTokenRoute, async (c) => {
-  const token = await createAgentToken(
-    c.var.services,
-    c.var.consumer,
-    { name: c.req.valid("json").name ?? null, language: c.var.language },
-    saveIdempotentResponse(c, 201, createdTokenToWire),
-  );
-  return respond(c, 201, token, createdTokenToWire);
+  const { services, consumer, language } = c.var;
+  const request = { name: c.req.valid("json").name ?? null, language };
+  return respondAndSave(c, 201, createdTokenToWire, (save) => createAgentToken(services, consumer, request, save));
 });
 
 agentTokenRoutes.openapi(listConsumerTokensRoute, async (c) =>
@@ -250,13 +246,9 @@ agentTokenRoutes.openapi(revokeConsumerTokenRoute, async (c) => {
 });
 
 agentTokenRoutes.openapi(createBusinessTokenRoute, async (c) => {
-  const token = await createAgentToken(
-    c.var.services,
-    c.var.member,
-    { name: c.req.valid("json").name ?? null, language: c.var.language },
-    saveIdempotentResponse(c, 201, createdTokenToWire),
-  );
-  return respond(c, 201, token, createdTokenToWire);
+  const { services, member, language } = c.var;
+  const request = { name: c.req.valid("json").name ?? null, language };
+  return respondAndSave(c, 201, createdTokenToWire, (save) => createAgentToken(services, member, request, save));
 });
 
 agentTokenRoutes.openapi(listBusinessTokensRoute, async (c) =>

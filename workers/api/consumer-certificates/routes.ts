@@ -4,7 +4,7 @@ import { parseCertId, parseBusinessId } from "../../../core/ids.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond } from "../../http/envelope.ts";
-import { idempotencyGuardOf, saveIdempotentResponse } from "../../http/idempotency.ts";
+import { idempotencyGuardOf, respondAndSave } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { successResponse, requestBody, idSchema, describedTime, toWire } from "../../http/wire.ts";
@@ -219,14 +219,8 @@ consumerCertificateRoutes.openapi(withdrawCertificatesRoute, async (c) => {
   const { services, person, language } = c.var;
   const request = c.req.valid("json");
   if (request.scope === "certificate") {
-    const withdrawn = await withdrawOwnCertificate(
-      services,
-      person,
-      parseCertId(request.cert_id),
-      language,
-      saveIdempotentResponse(c, 200, singleWithdrawalToWire),
-    );
-    return respond(c, 200, withdrawn, singleWithdrawalToWire);
+    const certId = parseCertId(request.cert_id);
+    return respondAndSave(c, 200, singleWithdrawalToWire, (save) => withdrawOwnCertificate(services, person, certId, language, save));
   }
   const from = request.scope === "everything" ? "everybody" : { businessId: parseBusinessId(request.business_id) };
   return respond(c, 200, await withdrawAllCertificates(services, person, from, language), bulkWithdrawalToWire);

@@ -4,7 +4,7 @@ import { toIso } from "../../../core/time.ts";
 import { jsonBody, optionalJsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
 import { limitByAccount } from "../../http/guards/rate-limits.ts";
-import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
+import { idempotencyGuard, respondAndSave } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { requireRecentProof } from "../../http/guards/recent-proof.ts";
@@ -208,7 +208,7 @@ consumerRoutes.openapi(revokeOwnShareRoute, async (c) => {
   const { share_id: id } = c.req.valid("param");
   const toWire = (revoked: RevocationResult) => shares.revokedShareToWire(revoked, services.clock());
   const request = { reason: c.req.valid("json").reason ?? null, requestId };
-  return respond(c, 200, await revokeShareByPerson(services, id, { person }, request, saveIdempotentResponse(c, 200, toWire)), toWire);
+  return respondAndSave(c, 200, toWire, (save) => revokeShareByPerson(services, id, { person }, request, save));
 });
 
 consumerRoutes.openapi(renewShareRoute, async (c) => {
@@ -219,5 +219,5 @@ consumerRoutes.openapi(renewShareRoute, async (c) => {
   const { share_id: id } = c.req.valid("param");
   const request = { scope: requested === null ? null : requested.value.scope, durationDays: durationDays ?? null, language, requestId };
   const toWire = (renewed: RenewedShare) => shares.renewedShareToWire(renewed, services.clock());
-  return respond(c, 201, await renewShare(services, person, id, request, saveIdempotentResponse(c, 201, toWire)), toWire);
+  return respondAndSave(c, 201, toWire, (save) => renewShare(services, person, id, request, save));
 });

@@ -4,7 +4,7 @@ import { addPasskeyProofMinutes } from "../../../core/access/passkey.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
-import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
+import { idempotencyGuard, respondAndSave } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { requireRecentProof } from "../../http/guards/recent-proof.ts";
@@ -108,14 +108,8 @@ passkeyRoutes.openapi(addPasskeyRoute, async (c) => {
     userAgent: c.req.header("user-agent"),
     language: c.var.language,
   };
-  const added = await registerPasskey(
-    c.var.services,
-    c.var.consumer,
-    getRelyingParty(c),
-    request,
-    saveIdempotentResponse(c, 201, passkeyToWire),
-  );
-  return respond(c, 201, added, passkeyToWire);
+  const { services, consumer } = c.var;
+  return respondAndSave(c, 201, passkeyToWire, (save) => registerPasskey(services, consumer, getRelyingParty(c), request, save));
 });
 
 passkeyRoutes.openapi(removePasskeyRoute, async (c) => {

@@ -6,9 +6,9 @@ import { parseRemovalId } from "../../../core/ids.ts";
 import { once } from "../../../core/once.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
-import { respond, refusal, success } from "../../http/envelope.ts";
+import { refusal, success } from "../../http/envelope.ts";
 import { limitByAccount } from "../../http/guards/rate-limits.ts";
-import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
+import { idempotencyGuard, respondAndSave } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { successResponse, requestBody, idParamSchema, describedTime } from "../../http/wire.ts";
@@ -176,7 +176,7 @@ removalRoutes.openapi(requestRemovalRoute, async (c) => {
   const { targets, notes } = c.req.valid("json");
   const request = { targets: targets ?? null, notes: notes ?? null, language, requestId };
   const toWire = (removal: Removal) => removalToWire(services, removal);
-  return respond(c, 201, await requestRemoval(services, person, request, saveIdempotentResponse(c, 201, toWire)), toWire);
+  return respondAndSave(c, 201, toWire, (save) => requestRemoval(services, person, request, save));
 });
 
 removalRoutes.openapi(listRemovalsRoute, async (c) => {

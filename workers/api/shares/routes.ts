@@ -20,7 +20,7 @@ import {
   limitByAccount,
   applySecondaryRateLimit,
 } from "../../http/guards/rate-limits.ts";
-import { idempotencyGuard, idempotencyGuardOf, saveIdempotentResponse, getIdempotencyKey } from "../../http/idempotency.ts";
+import { idempotencyGuard, idempotencyGuardOf, respondAndSave, getIdempotencyKey } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { authorizeQuerySchema, shareRequestSchema, toShareRequest, parseScope } from "../../http/share-request.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
@@ -350,10 +350,9 @@ shareRoutes.openapi(signShareRequestRoute, async (c) => {
   return respond(c, 200, signed, (signedRequest) => wire.signedRequestToWire(services, body, signedRequest));
 });
 
-const handleDecision = async (c: RequestContext, grantor: Grantor, decision: ShareDecision) => {
+const handleDecision = (c: RequestContext, grantor: Grantor, decision: ShareDecision) => {
   const toWire = (granted: GrantResult) => wire.shareGrantToWire(granted, decision.state, c.var.services.clock());
-  const decided = await decideShare(c.var.services, grantor, decision, saveIdempotentResponse(c, 201, toWire));
-  return respond(c, 201, decided, toWire);
+  return respondAndSave(c, 201, toWire, (save) => decideShare(c.var.services, grantor, decision, save));
 };
 
 shareRoutes.openapi(grantShareRoute, async (c) => {
@@ -402,12 +401,8 @@ shareRoutes.openapi(revokeShareRoute, async (c) => {
   const revoker: ShareRevoker = token == null ? { person: personFromSession(session as ConsumerSession) } : { token };
   const { share_id: id } = c.req.valid("param");
   const toWire = (revoked: RevocationResult) => wire.revokedShareToWire(revoked, services.clock());
-  return respond(
-    c,
-    200,
-    await revokeShareByPerson(services, id, revoker, { reason: reason ?? null, requestId }, saveIdempotentResponse(c, 200, toWire)),
-    toWire,
-  );
+  const request = { reason: reason ?? null, requestId };
+  return respondAndSave(c, 200, toWire, (save) => revokeShareByPerson(services, id, revoker, request, save));
 });
 
 shareRoutes.openapi(acknowledgeShareRoute, async (c) => {
@@ -417,8 +412,7 @@ shareRoutes.openapi(acknowledgeShareRoute, async (c) => {
   const actor = actorFromApiKey(principal);
   const { share_id: id } = c.req.valid("param");
   const toWire = (ceased: CeasedShare) => wire.acknowledgedShareToWire(ceased, services.clock());
-  const ceased = await acknowledgeShare(services, principal, actor, id, details, saveIdempotentResponse(c, 200, toWire));
-  return respond(c, 200, ceased, toWire);
+  return respondAndSave(c, 200, toWire, (save) => acknowledgeShare(services, principal, actor, id, details, save));
 });
 
 shareRoutes.openapi(listSharesRoute, async (c) => {

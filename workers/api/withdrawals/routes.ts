@@ -8,7 +8,7 @@ import { respond, refusal, success } from "../../http/envelope.ts";
 import { apiKeyGuard } from "../../http/guards/api-key.ts";
 import { publicGuard } from "../../http/guards/public.ts";
 import { limitByAddress } from "../../http/guards/rate-limits.ts";
-import { idempotencyGuard, saveIdempotentResponse, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
+import { idempotencyGuard, respondAndSave, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { successResponse, requestBody, optionalRequestBody } from "../../http/wire.ts";
 import { ensureWithdrawalContext, findWithdrawalContext } from "../../http/withdrawal-context.ts";
@@ -198,7 +198,7 @@ withdrawalRoutes.openapi(confirmWithdrawalRoute, async (c) => {
     language: c.var.language,
   };
   const toWire = (withdrawn: WithdrawalResult) => wire.withdrawnToWire(services.config.baseUrl, withdrawn);
-  return respond(c, 200, await withdrawByCode(services, request, saveIdempotentResponse(c, 200, toWire)), toWire);
+  return respondAndSave(c, 200, toWire, (save) => withdrawByCode(services, request, save));
 });
 
 withdrawalRoutes.openapi(withdrawByLinkRoute, async (c) => {
@@ -210,7 +210,7 @@ withdrawalRoutes.openapi(withdrawByLinkRoute, async (c) => {
     language: c.var.language,
   };
   const toWire = (withdrawn: WithdrawalResult) => wire.withdrawnToWire(services.config.baseUrl, withdrawn);
-  return respond(c, 200, await withdrawByLink(services, link, saveIdempotentResponse(c, 200, toWire)), toWire);
+  return respondAndSave(c, 200, toWire, (save) => withdrawByLink(services, link, save));
 });
 
 withdrawalRoutes.openapi(getReceiptRoute, async (c) => {
@@ -254,21 +254,11 @@ withdrawalRoutes.openapi(acknowledgeWithdrawalRoute, async (c) => {
   const { cert_id: certId } = c.req.valid("param");
   const { note, acknowledged_by: acknowledgedBy, actions, entities } = c.req.valid("json");
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
+  const actor = actorFromApiKey(principal);
   if (entities !== null) {
-    const acknowledged = await acknowledgeEntityWithdrawals(services, principal, actorFromApiKey(principal), certId, {
-      ...details,
-      entities,
-    });
+    const acknowledged = await acknowledgeEntityWithdrawals(services, principal, actor, certId, { ...details, entities });
     return respond(c, 200, acknowledged, (acknowledgment) => wire.entityAcknowledgmentToWire(acknowledgment, getViewContext(services)));
   }
   const toWire = (acknowledgment: WithdrawalAcknowledgement) => wire.acknowledgmentToWire(acknowledgment, getViewContext(services));
-  const acknowledged = await acknowledgeWithdrawal(
-    services,
-    principal,
-    actorFromApiKey(principal),
-    certId,
-    details,
-    saveIdempotentResponse(c, 200, toWire),
-  );
-  return respond(c, 200, acknowledged, toWire);
+  return respondAndSave(c, 200, toWire, (save) => acknowledgeWithdrawal(services, principal, actor, certId, details, save));
 });
