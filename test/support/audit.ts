@@ -40,14 +40,10 @@ export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRo
 });
 
 /** Fetches a page of the chain and the proof of its head, as the service returns them. */
-export const fetchChainWithProof = async (
-  stub: AuditStub,
-  chain: string,
-  limit = 10_000,
-): Promise<{ page: ChainPage; proven: ChainHeadProof }> => {
+export const fetchChainWithProof = async (stub: AuditStub, chain: string): Promise<{ page: ChainPage; proven: ChainHeadProof }> => {
   const proven = (await stub.proveChainHead(chain)) as ChainHeadProof | null;
   if (proven === null) throw new Error("the log has no proof of this chain");
-  const page = (await stub.getChainPage(chain, { limit, belowSize: proven.size })) as ChainPage | null;
+  const page = (await stub.getChainPage(chain, { limit: 10_000, belowSize: proven.size })) as ChainPage | null;
   if (page === null) throw new Error("no such chain");
   return { page, proven };
 };

@@ -31,10 +31,11 @@ export type EventSequenceMethods = Partial<Record<keyof EventSequence, unknown>>
 export type DeliveryQueueMethods = Partial<Record<keyof DeliveryQueue, unknown>>;
 
 /** Creates a business that no other test in the file uses. */
-export const createBusiness = async (db: D1Database = env.DB): Promise<string> => {
+export const createBusiness = async (): Promise<string> => {
   const id = generateId("biz_", firstShard, createRandomBytes);
-  await db
-    .prepare("INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES (?, 'Test', 'active', 'enterprise', ?, 0)")
+  await env.DB.prepare(
+    "INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES (?, 'Test', 'active', 'enterprise', ?, 0)",
+  )
     .bind(id, crypto.randomUUID().replaceAll("-", ""))
     .run();
   return id;
@@ -100,10 +101,10 @@ export const getAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<n
 export const runAlarm = (stub: EventSequenceStub | DeliveryQueueStub): Promise<boolean> => runDurableObjectAlarm(stub as DeliveryQueueStub);
 
 /** Returns every event in a business's sequence. */
-export const readSequence = async (businessId: string, limit = 500): Promise<StoredEvent[]> => {
+export const readSequence = async (businessId: string): Promise<StoredEvent[]> => {
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
-    const page = await eventSequences.getByName(businessId).listEvents(cursor, limit, null);
+    const page = await eventSequences.getByName(businessId).listEvents(cursor, 500, null);
     events.push(...page.events);
     if (page.readThrough >= page.head) return events;
     cursor = page.readThrough;

@@ -48,10 +48,10 @@ export const parsePage = (response: TestResponse): ReadPage => ({ ...response, d
 export const getPageText = (response: TestResponse): string => extractWords(parsePage(response).document);
 export const describeRedirect = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();
 
-/** Signs in with an invited address and clicks "Join" for the only invitation shown, or for the one with this ID. */
-export const acceptInvitation = async (email: string, id?: string): Promise<Member> => {
+/** Signs in with an invited address and clicks "Join" for the only invitation shown. */
+export const acceptInvitation = async (email: string): Promise<Member> => {
   const invited = await signInByEmail(email);
-  const response = await submitForm(invited, "/portal/invitations", "/portal/invitations/accept", id === undefined ? {} : { id });
+  const response = await submitForm(invited, "/portal/invitations", "/portal/invitations/accept", {});
   if (describeRedirect(response) !== "303 /portal?done=joined") throw new Error(`not joined: ${response.status} ${response.text}`);
   return { cookie: getCookie(response) };
 };

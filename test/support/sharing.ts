@@ -96,10 +96,10 @@ export const postWithApiKey = (path: string, body: unknown, key?: string, servic
 export const describeOutcome = (response: TestResponse): string => `${response.status} ${response.body?.error?.code ?? "ok"}`;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-export const listAllEvents = async (key?: string, service: Call = call): Promise<any[]> => {
+export const listAllEvents = async (key?: string): Promise<any[]> => {
   const events = [];
   for (let cursor = 0; ; ) {
-    const page = (await getWithApiKey(`/v1/events?cursor=${cursor}&limit=500`, key, service)).body.data;
+    const page = (await getWithApiKey(`/v1/events?cursor=${cursor}&limit=500`, key)).body.data;
     events.push(...page.events);
     if (!page.has_more) return events;
     cursor = page.next_cursor;

@@ -93,24 +93,23 @@ export const withdrawCertificate = async (certificate: IssuedCertificate, scope?
 };
 
 /** Counts the rows that withdrawing a certificate has written, by kind. */
-export const countTraces = async (certId: string, db: D1Database = env.DB): Promise<Record<string, number>> => {
-  const row = await db
-    .prepare(
-      `SELECT
+export const countTraces = async (certId: string): Promise<Record<string, number>> => {
+  const row = await env.DB.prepare(
+    `SELECT
         (SELECT COUNT(*) FROM withdrawals WHERE cert_id = ?1) AS withdrawals,
         (SELECT COUNT(*) FROM audit_entries WHERE entity_id = ?1 AND type = 'certificate.revoked') AS audit,
         (SELECT COUNT(*) FROM anchors WHERE entity_id = ?1 AND event = 'certificate.revoked') AS anchors`,
-    )
+  )
     .bind(certId)
     .first<Record<string, number>>();
   return row as Record<string, number>;
 };
 
 /** Inserts a withdrawal directly, for tests that only display one. Triggers update the certificate and its counters. */
-export const insertWithdrawal = (db: D1Database, certId: string, withdrawnAt = Date.now()): D1PreparedStatement =>
+export const insertWithdrawal = (db: D1Database, certId: string): D1PreparedStatement =>
   db
     .prepare(
       `INSERT INTO withdrawals (cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, receipt, signature, signature_kid)
        SELECT c.id, c.business_id, c.environment, ?2, ?2 + 1, 'email_code', 'certificate', '{}', 'none', 'none' FROM certificates c WHERE c.id = ?1`,
     )
-    .bind(certId, withdrawnAt);
+    .bind(certId, Date.now());
