@@ -89,9 +89,10 @@ export const getScopedValues = (fields: ContactFields, scope: readonly ContactKe
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
 /**
- * Matches phone numbers that are accepted even if they are not valid in the person's country. A search by phone number does not find them.
+ * Matches phone numbers without a country code, which are accepted even if they are not valid in the person's country. A search by phone
+ * number does not find them.
  */
-const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
+const unknownNumberPattern = /^(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
 /** The country to assume for a phone number without a country code if the person has not given a country. */
 export const defaultCountry = "US";

@@ -158,6 +158,12 @@ describe("a value", () => {
     expect(seen).toEqual(["GB", "CA", "US"]);
   });
 
+  test("of a phone number that cannot be parsed is refused with a country code, and stored without one", () => {
+    const changePhone = (value: string) => applyFieldChanges({}, new Map([["phone", value]]), 1, () => null);
+    expect(changePhone("+999 123 4567")).toMatchObject({ ok: false, detail: "phone: must be a phone number." });
+    expect(changePhone("999 123 4567")).toMatchObject({ ok: true, value: { changedKeys: ["phone"] } });
+  });
+
   test("refuses the whole change when it is invalid", () => {
     expect(
       change({}, [
