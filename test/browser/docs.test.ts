@@ -40,12 +40,12 @@ const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] 
   return found;
 };
 
-/** Returns the commands in the figures named "curl". Does not open the page in the browser, because rendering it takes much longer. */
+/** Returns the curl commands of a page. Does not open the page in the browser, because rendering it takes much longer. */
 const listCurlCommands = async (path: string): Promise<readonly string[]> => {
   const document = parseDocument(await (await fetch(`${service.origin}/docs${path}`)).text());
-  return DomUtils.getElementsByTagName("figure", document)
-    .filter((figure) => DomUtils.getElementsByTagName("figcaption", figure).map(DomUtils.textContent).join() === "curl")
-    .flatMap((figure) => DomUtils.getElementsByTagName("code", figure).map(DomUtils.textContent));
+  return DomUtils.getElementsByTagName("code", document)
+    .filter((code) => DomUtils.getAttributeValue(code, "id") === "curl")
+    .map(DomUtils.textContent);
 };
 
 /** Signs in a person from the demo data and returns the session token. */
