@@ -55,20 +55,16 @@ const insertPurpose = prepareOnce<PurposeKey & { purposeFolded: string }>()((db,
   db.insert(purposes).values({ businessId, environment, purpose, purposeFolded }).onConflictDoNothing().prepare(),
 );
 
-/**
- * Stores a disclosure text under its hash unless it is already stored. The first live record that uses the text marks it as live, so that
- * it is never deleted with test data.
- */
+/** The first live record that uses a stored row marks the row as live, so that it is never deleted with test data. */
+const markLiveIfStored = ({ hash, environment }: typeof disclosures | typeof entityLists) => ({
+  target: hash,
+  set: { environment: "live" as const },
+  setWhere: allOf(eq(environment, "sandbox"), eq(excluded(environment), "live")),
+});
+
+/** Stores a disclosure text under its hash unless it is already stored (`markLiveIfStored`). */
 export const insertDisclosure = prepareOnce<typeof disclosures.$inferSelect>()((db, { hash, text, environment }) =>
-  db
-    .insert(disclosures)
-    .values({ hash, text, environment })
-    .onConflictDoUpdate({
-      target: disclosures.hash,
-      set: { environment: "live" },
-      setWhere: allOf(eq(disclosures.environment, "sandbox"), eq(excluded(disclosures.environment), "live")),
-    })
-    .prepare(),
+  db.insert(disclosures).values({ hash, text, environment }).onConflictDoUpdate(markLiveIfStored(disclosures)).prepare(),
 );
 
 const isMatchingPurpose = ({ businessId, environment, purpose }: Placeholders<PurposeKey>) =>
@@ -99,15 +95,7 @@ const isMatchingForm = (form: Placeholders<Form>) =>
 
 /** Like `insertDisclosure`, for a list of recipients. */
 const insertEntityList = prepareOnce<Omit<typeof entityLists.$inferSelect, "id">>()((db, { hash, entities, environment }) =>
-  db
-    .insert(entityLists)
-    .values({ hash, entities, environment })
-    .onConflictDoUpdate({
-      target: entityLists.hash,
-      set: { environment: "live" },
-      setWhere: allOf(eq(entityLists.environment, "sandbox"), eq(excluded(entityLists.environment), "live")),
-    })
-    .prepare(),
+  db.insert(entityLists).values({ hash, entities, environment }).onConflictDoUpdate(markLiveIfStored(entityLists)).prepare(),
 );
 
 const isMatchingGroup = (group: Placeholders<GroupKey>) =>
