@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig, type Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { keyKinds } from "./core/ledger/note.ts";
 import { buildFinalSchema } from "./test/support/final-schema.ts";
-import { createRandomKey, createSecret, logSeedIndex } from "./test/support/note-keys.ts";
+import { sharedVars } from "./test/support/local-vars.ts";
+import { createRandomKey } from "./test/support/note-keys.ts";
 
 /** Returns a sort key that depends only on the seed and the file. */
 const rankBySeed = (seed: string, { moduleId }: TestSpecification): string =>
@@ -72,29 +72,14 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: {
-                ENVIRONMENT: "development",
-                BASE_URL: "http://svc.test/v1",
-                VERIFY_URL: "http://svc.test",
-                CDN_URL: "http://svc.test",
-                MCP_URL: "http://svc.test/mcp",
-                APP_URL: "http://svc.test",
-                LEDGER_ORIGIN: "ledger.svc.test/ledger/test",
-                MASTER_KEYS: `1:${createRandomKey(1)}`,
-                INDEX_KEY: createRandomKey(2),
+                ...sharedVars,
                 INDEX_ENCRYPTION_KEYS: indexEncryptionKeys[process.env.TEST_INDEX_KEYS ?? ""] ?? "",
-                ISSUER_KEY: createRandomKey(3),
-                LOG_SEED: createRandomKey(logSeedIndex),
-                LEDGER_KEY: await createSecret("ledger.svc.test/ledger/test", 21),
-                LEDGER_WITNESS_KEY: await createSecret("ledger.svc.test/witness", 22, keyKinds.witness),
-                LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
-                LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
                 STRIPE_SECRET_KEY: "sk_test_of_the_tests",
                 STRIPE_WEBHOOK_SECRET: "whsec_of_the_tests_not_a_secret",
                 STRIPE_PRICE_BUSINESS: "price_business",
                 STRIPE_PRICE_WHITE_GLOVE: "price_white_glove",
                 DEV_RATE_SCALE: "1000",
                 DEV_BATCH_WINDOW_MS: "200",
-                INTAKE_WAIT_MS: "1900", // the maximum, because a busy machine can respond late without a fault
                 // Sizes of the stress tests. They are small here; `npm run stress` sets the full sizes.
                 SOAK_ALARMS: process.env.SOAK_ALARMS ?? "100",
                 AT_ONCE: process.env.AT_ONCE ?? "150",

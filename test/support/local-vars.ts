@@ -1,6 +1,4 @@
-// Settings of a service that a test starts on this machine. The keys are not secret. They are fixed, so that a restarted service can
-// decrypt earlier data.
-
+// Settings of the service in tests. The keys are not secret. They are fixed, so that a restarted service can decrypt earlier data.
 import { keyKinds } from "../../core/ledger/note.ts";
 import { noteKeyPair } from "../../scripts/note-secret.ts";
 import { createRandomKey, logSeedIndex } from "./note-keys.ts";
@@ -9,7 +7,7 @@ const seed = (byte: number): Uint8Array<ArrayBuffer> => new Uint8Array(32).fill(
 
 export const worldSecret = createRandomKey(3);
 
-export const testVars: Readonly<Record<string, string>> = {
+export const sharedVars = {
   ENVIRONMENT: "development",
   INTAKE_WAIT_MS: "1900", // the maximum, because a busy machine can be slow to respond even when nothing is wrong
   BASE_URL: "http://svc.test/v1",
@@ -26,6 +24,11 @@ export const testVars: Readonly<Record<string, string>> = {
   LEDGER_WITNESS_KEY: noteKeyPair("ledger.svc.test/witness", seed(22), keyKinds.witness).secret,
   LEDGER_WRITE_TOKEN: "write-token-of-the-tests-not-a-secret",
   LEDGER_AUDITOR_TOKEN: "auditor-token-of-the-tests-not-a-secret",
+};
+
+/** Settings of a service that a test starts on this machine. */
+export const testVars: Readonly<Record<string, string>> = {
+  ...sharedVars,
   DEV_RATE_SCALE: "100000",
   DOH_URLS: "http://127.0.0.1:1/none",
 };
