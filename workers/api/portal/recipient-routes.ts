@@ -3,14 +3,13 @@
 import { z } from "@hono/zod-openapi";
 import { maxEntityLength } from "../../../core/certificates/recipients.ts";
 import { parseBusinessId } from "../../../core/ids.ts";
-import { toIso } from "../../../core/time.ts";
 import type { LinkedRecipient } from "../../../storage/linked-recipients.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
 import { idempotencyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
-import { idSchema, requestBody, successResponse, timeSchema } from "../../http/wire.ts";
+import { idSchema, requestBody, successResponse, timeSchema, toWire } from "../../http/wire.ts";
 import { linkRecipient } from "../../operations/portal/link-recipient.ts";
 import { listLinkedRecipients } from "../../operations/portal/list-linked-recipients.ts";
 import { unlinkRecipient } from "../../operations/portal/unlink-recipient.ts";
@@ -39,11 +38,7 @@ const recipientRequestSchema = z
 
 const recipientSchema = z.object({ entity: z.string(), business_id: z.string(), created_at: timeSchema }).openapi("LinkedRecipient");
 
-const recipientToWire = ({ entity, recipientId, createdAt }: LinkedRecipient): z.input<typeof recipientSchema> => ({
-  entity,
-  business_id: recipientId,
-  created_at: toIso(createdAt),
-});
+const recipientToWire = (linked: LinkedRecipient) => toWire(recipientSchema, { ...linked, businessId: linked.recipientId });
 
 const requestExample = { entity: example.entity, business_id: example.business_id };
 
