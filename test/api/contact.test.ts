@@ -135,6 +135,15 @@ describe("POST /v1/contact-check for certificates", () => {
     expect((await check([{ email: issued.email }], {}, world.acme.keys.sandbox))[0].reason).toBe("none");
   });
 
+  test("finds no record for an invalid address or number, even if a certificate contains the same text", async () => {
+    await issueToNewPerson({ fields: { email: "not an address", phone: "12" } });
+    const results = await check([{ email: "not an address" }, { phone: "12" }]);
+    expect(results).toMatchObject([
+      { contactable: false, reason: "none", basis: [] },
+      { contactable: false, reason: "none", basis: [] },
+    ]);
+  });
+
   test.each([
     ["an empty list of subjects", { subjects: [] }],
     ["more than a hundred subjects", { subjects: Array.from({ length: 101 }, () => ({ email: "a@example.com" })) }],

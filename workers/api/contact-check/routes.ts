@@ -126,7 +126,7 @@ const contactResultsSchema = z
         contactable: z.boolean(),
         reason: z.enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"]).meta({
           description:
-            "Why you may or may not contact the person. If several reasons apply, the first of these is returned: `active_consent`, `revoked`, `rejected_recipient`, `expired` (of a share). `none`: you have no record of this person.",
+            "Why you may or may not contact the person. If several reasons apply, the first of these is returned: `active_consent`, `revoked`, `rejected_recipient`, `expired` (of a share). `none`: you have no record of this person. An invalid email address or phone number matches no record.",
         }),
         basis: z
           .array(
