@@ -691,6 +691,7 @@ describe("PUT /v1/me/fields", () => {
       { email: ["new@example.com"] },
       { email: 5 },
       { phone: "not a number" },
+      { phone: "+999 123 4567" }, // no country has this code
       { country: "Atlantis" },
       { first_name: "A\nB" },
       [],

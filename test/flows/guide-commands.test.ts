@@ -119,7 +119,7 @@ describe("the commands of the guides", () => {
     writeFileSync(join(folder, "withdrawal.json"), receipt);
     expect(await inShell(block)).toContain("Signature Verified Successfully");
     writeFileSync(join(folder, "withdrawal.json"), receipt.replace('"canonical":"{', '"canonical":"{ '));
-    await expect(inShell(block)).rejects.toThrow("openssl");
+    await expect(inShell(block)).rejects.toMatchObject({ stdout: expect.stringContaining("Signature Verification Failure") });
   });
 
   test("print the fingerprint", async () => {
@@ -140,7 +140,7 @@ describe("the commands of the guides", () => {
     writeFileSync(join(folder, "checkpoint.txt"), checkpoint);
     expect(await inShell(checking)).toContain("Signature Verified Successfully");
     writeFileSync(join(folder, "checkpoint.txt"), checkpoint.replace("\n3\n", "\n4\n"));
-    await expect(inShell(checking)).rejects.toThrow("openssl");
+    await expect(inShell(checking)).rejects.toMatchObject({ stdout: expect.stringContaining("Signature Verification Failure") });
 
     const [, ...unsized] = checkpoint.split("\n3\n");
     const proof = readBlock("ledger", "c2sp.org/tlog-proof").replace("…\n", unsized.join(""));

@@ -62,11 +62,11 @@ export const respondAndSave = async <T, D extends object, S extends ContentfulSt
   c: RequestContext,
   status: S,
   toWire: (value: T) => D,
-  operate: (save: SaveIdempotentResponse<T>) => Promise<Result<T>>,
+  operation: (save: SaveIdempotentResponse<T>) => Promise<Result<T>>,
 ) => {
   const save: SaveIdempotentResponse<T> = async (value, onlyIf) =>
     c.var.claimedRequest?.toStatements({ status, data: toWire(value), cookie: null }, onlyIf) ?? [];
-  return respond(c, status, await operate(save), toWire);
+  return respond(c, status, await operation(save), toWire);
 };
 
 /**
